@@ -1,0 +1,310 @@
+//! The eager engine: closures run on Burn tensors of any device, and Burn differentiates.
+//!
+//! Data stay on the plain device and only the parameters are tracked, so that nothing but what depends on the parameters
+//! enters the tape. Values without gradients are computed on plain tensors, which leave no tape behind.
+
+mod leaves;
+
+use std::fmt;
+
+use burn_tensor::{DType, Device, Tensor};
+
+use self::leaves::{TrackedLeaf, copy, from_flat, read_into, scalar};
+use super::{Evaluator, Target, check_call, check_output};
+use crate::array::default_device;
+use crate::data::{Dataset, Precision, Rows, Weights};
+use crate::error::{Closure, Error, Result};
+use crate::layout::Layout;
+use crate::model::{Model, guarded};
+use crate::tree::{TensorTree, to_device};
+
+/// Rows evaluated at once by default: enough to hide Burn's cost per operation, few enough to stay in cache.
+const CHUNK_ROWS: usize = 8192;
+
+/// A model and its data: the density that samplers explore.
+///
+/// | setting | default | purpose |
+/// |---|---|---|
+/// | [`device`](Self::device) | [`default_device`] | where the closures run |
+/// | [`chunk_rows`](Self::chunk_rows) | 8192 | most rows evaluated at once; bounds the memory of a full pass |
+pub struct Posterior<P, D> {
+    model: Model<P, D>,
+    data: Dataset<D>,
+    device: Device,
+    chunk_rows: usize,
+}
+
+impl<P, D> Clone for Posterior<P, D> {
+    fn clone(&self) -> Self {
+        let Self { model, data, device, chunk_rows } = self;
+        Self { model: model.clone(), data: data.clone(), device: device.clone(), chunk_rows: *chunk_rows }
+    }
+}
+
+impl<P, D> fmt::Debug for Posterior<P, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Posterior")
+            .field("model", &self.model)
+            .field("data", &self.data)
+            .field("device", &self.device)
+            .field("chunk_rows", &self.chunk_rows)
+            .finish()
+    }
+}
+
+impl<P: TensorTree, D: TensorTree> Posterior<P, D> {
+    pub(crate) fn new(model: Model<P, D>, data: Dataset<D>) -> Self {
+        Self { model, data, device: default_device(), chunk_rows: CHUNK_ROWS }
+    }
+
+    /// Runs the closures on `device`.
+    #[must_use]
+    pub fn device(self, device: Device) -> Self {
+        Self { device, ..self }
+    }
+
+    /// Evaluates at most `rows` observations at once.
+    #[must_use]
+    pub fn chunk_rows(self, rows: usize) -> Self {
+        Self { chunk_rows: rows.max(1), ..self }
+    }
+
+    /// The observations.
+    pub fn data(&self) -> &Dataset<D> {
+        &self.data
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Model<P, D> {
+        &self.model
+    }
+
+    /// An evaluator for parameters shaped as `start`.
+    ///
+    /// # Errors
+    ///
+    /// If the closures panic, return other shapes than they should or no finite number at `start`; if `start` is not as
+    /// declared; if there is neither a likelihood nor a prior.
+    pub fn evaluator(&self, start: &P) -> Result<Box<dyn Evaluator>> {
+        Ok(Box::new(Eager::new(self, start)?))
+    }
+}
+
+impl<P: TensorTree, D: TensorTree> Target for Posterior<P, D> {
+    type Params = P;
+
+    fn evaluator(&self, start: &P) -> Result<Box<dyn Evaluator>> {
+        Self::evaluator(self, start)
+    }
+}
+
+/// Evaluates a [`Posterior`] with Burn's autodiff.
+struct Eager<P, D> {
+    posterior: Posterior<P, D>,
+    template: P,
+    layout: Layout,
+    dtype: DType,
+    /// Whether the likelihood comes as a sum over the rows.
+    summed: bool,
+}
+
+impl<P, D> fmt::Debug for Eager<P, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Eager")
+            .field("posterior", &self.posterior)
+            .field("layout", &self.layout)
+            .field("dtype", &self.dtype)
+            .field("summed", &self.summed)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<P: TensorTree, D: TensorTree> Eager<P, D> {
+    fn new(posterior: &Posterior<P, D>, start: &P) -> Result<Self> {
+        let model = &posterior.model;
+        if !model.has_likelihood() && !model.has_prior() {
+            return Err(Error::EmptyModel);
+        }
+        let layout = Layout::of(start)?;
+        model.check_shapes(&layout)?;
+        let theta = layout.flatten(start)?;
+        let precision = posterior.data.precision().or_else(|| leaves::precision(start)).unwrap_or(Precision::Double);
+        let mut evaluator = Self {
+            posterior: posterior.clone(),
+            template: to_device(start, &posterior.device),
+            layout,
+            dtype: precision.dtype(),
+            summed: false,
+        };
+        evaluator.probe(&theta)?;
+        Ok(evaluator)
+    }
+
+    /// Calls the closures once at `theta` on two rows, to see what they return before a long run depends on it.
+    fn probe(&mut self, theta: &[f64]) -> Result<()> {
+        let n = self.observations().min(2);
+        let params = self.params(theta);
+        if let Some(prior) = self.posterior.model.log_prior(copy(&params))? {
+            finite(Closure::LogPrior, scalar(&prior))?;
+        }
+        let rows = self.batch(Rows::range(0..n))?;
+        if let Some(terms) = self.posterior.model.log_likelihood(params, rows, n)? {
+            self.summed = n > 1 && terms.dims() == [1];
+            finite(Closure::LogLikelihood, scalar(&terms.sum()))?;
+        }
+        Ok(())
+    }
+
+    /// Untracked parameters.
+    fn params(&self, theta: &[f64]) -> P {
+        from_flat(&self.template, &self.layout, theta, &self.posterior.device, self.dtype, None)
+    }
+
+    fn batch(&self, rows: Rows<'_>) -> Result<D> {
+        self.posterior.data.batch(rows, &self.posterior.device)
+    }
+
+    /// powerᵖ log p(θ), if there is a prior.
+    fn prior_term(&self, params: P) -> Result<Option<Tensor<1>>> {
+        let (_, power) = self.posterior.model.powers();
+        Ok(self.posterior.model.log_prior(params)?.map(|value| times(value, power)))
+    }
+
+    /// power Σ wᵢ log p(xᵢ|θ), if there is a likelihood and a row.
+    fn likelihood_term(&self, params: P, rows: Rows<'_>) -> Result<Option<Tensor<1>>> {
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let (power, _) = self.posterior.model.powers();
+        let Some(terms) = self.posterior.model.log_likelihood(params, self.batch(rows)?, rows.len())? else {
+            return Ok(None);
+        };
+        match rows.weights() {
+            Weights::Same(weight) if terms.dims() == [1] => Ok(Some(times(terms, weight * power))),
+            Weights::Same(weight) => Ok(Some(times(terms.sum(), weight * power))),
+            Weights::Each(weights) => {
+                if self.summed {
+                    return Err(Error::SummedLikelihood { what: "weighted subsampling" });
+                }
+                let weights = leaves::vector(weights, &self.posterior.device, self.dtype);
+                Ok(Some(times((terms * weights).sum(), power)))
+            }
+        }
+    }
+
+    /// The value of the term that `build` makes from tracked parameters; adds its gradient to `grad`.
+    fn differentiate(
+        &self,
+        theta: &[f64],
+        grad: &mut [f64],
+        build: impl FnOnce(P) -> Result<Option<Tensor<1>>>,
+    ) -> Result<f64> {
+        let mut tracked: Vec<Box<dyn TrackedLeaf>> = Vec::with_capacity(self.layout.blocks().len());
+        let device = &self.posterior.device;
+        let params = from_flat(&self.template, &self.layout, theta, device, self.dtype, Some(&mut tracked));
+        let Some(term) = build(params)? else { return Ok(0.0) };
+        let value = scalar(&term);
+        // A term that does not depend on any parameter has no tape and no gradient.
+        if term.is_tracked() {
+            let mut gradients = guarded(Closure::LogLikelihood, || term.backward())?;
+            for (leaf, block) in tracked.iter().zip(self.layout.blocks()) {
+                if let Some(gradient) = leaf.take_gradient(&mut gradients) {
+                    read_into(&gradient, &mut grad[block.range.clone()], |sum, value| *sum += value);
+                }
+            }
+        }
+        Ok(value)
+    }
+
+    fn require_terms(&self, what: &'static str) -> Result<()> {
+        if self.summed { Err(Error::SummedLikelihood { what }) } else { Ok(()) }
+    }
+}
+
+impl<P: TensorTree, D: TensorTree> Evaluator for Eager<P, D> {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn observations(&self) -> usize {
+        self.posterior.data.observations()
+    }
+
+    fn prior(&mut self, theta: &[f64], grad: &mut [f64]) -> Result<f64> {
+        check_call(&self.layout, 0, theta, grad, Rows::range(0..0))?;
+        self.differentiate(theta, grad, |params| self.prior_term(params))
+    }
+
+    fn likelihood(&mut self, theta: &[f64], rows: Rows<'_>, grad: &mut [f64]) -> Result<f64> {
+        check_call(&self.layout, self.observations(), theta, grad, rows)?;
+        rows.chunks(self.posterior.chunk_rows)
+            .map(|chunk| self.differentiate(theta, grad, |params| self.likelihood_term(params, chunk)))
+            .sum()
+    }
+
+    fn posterior(&mut self, theta: &[f64], rows: Rows<'_>, grad: &mut [f64]) -> Result<f64> {
+        if rows.len() > self.posterior.chunk_rows {
+            return Ok(self.prior(theta, grad)? + self.likelihood(theta, rows, grad)?);
+        }
+        check_call(&self.layout, self.observations(), theta, grad, rows)?;
+        // One tape for both closures: a second backward pass would cost as much as the first.
+        self.differentiate(theta, grad, |params| {
+            let prior = if self.posterior.model.has_prior() { self.prior_term(copy(&params))? } else { None };
+            let likelihood = self.likelihood_term(params, rows)?;
+            Ok(match (likelihood, prior) {
+                (Some(likelihood), Some(prior)) => Some(likelihood + prior),
+                (either, None) | (None, either) => either,
+            })
+        })
+    }
+
+    fn log_density(&mut self, theta: &[f64], rows: Rows<'_>) -> Result<f64> {
+        self.layout.check_length(theta)?;
+        rows.check(self.observations())?;
+        let mut total = self.prior_term(self.params(theta))?.map_or(0.0, |term| scalar(&term));
+        for chunk in rows.chunks(self.posterior.chunk_rows) {
+            total += self.likelihood_term(self.params(theta), chunk)?.map_or(0.0, |term| scalar(&term));
+        }
+        Ok(total)
+    }
+
+    fn pointwise(&mut self, theta: &[f64], rows: Rows<'_>, out: &mut [f64]) -> Result<()> {
+        self.layout.check_length(theta)?;
+        check_output("the output for the log-likelihood of each row", rows.len(), out.len())?;
+        self.require_terms("the pointwise log-likelihood")?;
+        let mut done = 0;
+        for chunk in rows.chunks(self.posterior.chunk_rows) {
+            let out = &mut out[done..done + chunk.len()];
+            match self.posterior.model.log_likelihood(self.params(theta), self.batch(chunk)?, chunk.len())? {
+                Some(terms) => read_into(&terms.into_data(), out, |place, value| *place = value),
+                None => out.fill(0.0),
+            }
+            done += chunk.len();
+        }
+        Ok(())
+    }
+
+    fn per_datum(&mut self, theta: &[f64], rows: Rows<'_>, out: &mut [f64]) -> Result<()> {
+        let dim = self.dim();
+        self.layout.check_length(theta)?;
+        rows.check(self.observations())?;
+        check_output("the output for the gradient of each row", rows.len() * dim, out.len())?;
+        self.require_terms("the gradient of each observation")?;
+        // Burn's tape gives one gradient per backward pass, so this is one pass per observation.
+        out.fill(0.0);
+        for (position, gradient) in out.chunks_exact_mut(dim.max(1)).enumerate() {
+            let row = rows.row(position);
+            self.likelihood(theta, Rows::range(row..row + 1), gradient)?;
+        }
+        Ok(())
+    }
+}
+
+fn times(tensor: Tensor<1>, factor: f64) -> Tensor<1> {
+    #[expect(clippy::float_cmp, reason = "exactly one is the common case and needs no operation")]
+    if factor == 1.0 { tensor } else { tensor * factor }
+}
+
+fn finite(closure: Closure, value: f64) -> Result<()> {
+    if value.is_finite() { Ok(()) } else { Err(Error::DensityNotFinite { closure, value }) }
+}

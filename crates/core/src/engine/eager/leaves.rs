@@ -1,0 +1,134 @@
+//! Between flat `f64` slices and the leaves of a tree.
+
+use std::slice;
+
+use burn_tensor::{Bool, DType, Device, Gradients, Int, Tensor, TensorData};
+
+use crate::data::Precision;
+use crate::layout::{Block, Layout};
+use crate::tree::{Path, Source, TensorTree, Visitor};
+
+/// A tracked leaf of any rank, kept to ask for its gradient after the backward pass.
+pub(super) trait TrackedLeaf {
+    /// The gradient of this leaf, if the result depended on it.
+    fn take_gradient(&self, gradients: &mut Gradients) -> Option<TensorData>;
+}
+
+impl<const D: usize> TrackedLeaf for Tensor<D> {
+    fn take_gradient(&self, gradients: &mut Gradients) -> Option<TensorData> {
+        self.grad_remove(gradients).map(Tensor::into_data)
+    }
+}
+
+/// The tree `theta` stands for; its leaves are tracked and listed in `tracked` where that is given.
+pub(super) fn from_flat<P: TensorTree>(
+    template: &P,
+    layout: &Layout,
+    theta: &[f64],
+    device: &Device,
+    dtype: DType,
+    tracked: Option<&mut Vec<Box<dyn TrackedLeaf>>>,
+) -> P {
+    template.rebuild(&mut FromFlat { blocks: layout.blocks().iter(), theta, device, dtype, tracked })
+}
+
+/// The same tree again; tracked leaves stay the same nodes of the tape.
+pub(super) fn copy<P: TensorTree>(params: &P) -> P {
+    params.rebuild(&mut Copies)
+}
+
+/// The float type of the first leaf.
+pub(super) fn precision<P: TensorTree>(params: &P) -> Option<Precision> {
+    let mut finder = FindPrecision(None);
+    params.visit(&mut Path::root(), &mut finder);
+    finder.0
+}
+
+/// A constant vector.
+pub(super) fn vector(values: &[f64], device: &Device, dtype: DType) -> Tensor<1> {
+    Tensor::from_data(data(values, vec![values.len()], dtype), (device, dtype))
+}
+
+/// The only number of a tensor of shape `[1]`.
+pub(super) fn scalar(tensor: &Tensor<1>) -> f64 {
+    let mut value = [f64::NAN];
+    read_into(&tensor.to_data(), &mut value, |place, read| *place = read);
+    value[0]
+}
+
+/// Hands each number of `data`, widened, to `use_it` together with its place in `target`.
+pub(super) fn read_into(data: &TensorData, target: &mut [f64], use_it: impl Fn(&mut f64, f64)) {
+    if let Ok(values) = data.as_slice::<f32>() {
+        target.iter_mut().zip(values).for_each(|(place, value)| use_it(place, f64::from(*value)));
+    } else {
+        target.iter_mut().zip(data.iter::<f64>()).for_each(|(place, value)| use_it(place, value));
+    }
+}
+
+fn data(values: &[f64], shape: Vec<usize>, dtype: DType) -> TensorData {
+    match dtype {
+        DType::F32 => TensorData::new(values.iter().map(|value| *value as f32).collect(), shape),
+        _ => TensorData::new(values.to_vec(), shape),
+    }
+}
+
+struct FromFlat<'a> {
+    blocks: slice::Iter<'a, Block>,
+    theta: &'a [f64],
+    device: &'a Device,
+    dtype: DType,
+    tracked: Option<&'a mut Vec<Box<dyn TrackedLeaf>>>,
+}
+
+impl Source for FromFlat<'_> {
+    fn float<const D: usize>(&mut self, like: &Tensor<D>) -> Tensor<D> {
+        // A tree asks for as many leaves as it showed when it was laid out.
+        let Some(block) = self.blocks.next() else { return like.clone() };
+        let values = data(&self.theta[block.range.clone()], block.shape.clone(), self.dtype);
+        let leaf = Tensor::from_data(values, (self.device, self.dtype));
+        match &mut self.tracked {
+            Some(tracked) => {
+                let leaf = leaf.autodiff().require_grad();
+                tracked.push(Box::new(leaf.clone()));
+                leaf
+            }
+            None => leaf,
+        }
+    }
+
+    fn int<const D: usize>(&mut self, like: &Tensor<D, Int>) -> Tensor<D, Int> {
+        like.clone()
+    }
+
+    fn bool<const D: usize>(&mut self, like: &Tensor<D, Bool>) -> Tensor<D, Bool> {
+        like.clone()
+    }
+}
+
+struct Copies;
+
+impl Source for Copies {
+    fn float<const D: usize>(&mut self, like: &Tensor<D>) -> Tensor<D> {
+        like.clone()
+    }
+
+    fn int<const D: usize>(&mut self, like: &Tensor<D, Int>) -> Tensor<D, Int> {
+        like.clone()
+    }
+
+    fn bool<const D: usize>(&mut self, like: &Tensor<D, Bool>) -> Tensor<D, Bool> {
+        like.clone()
+    }
+}
+
+struct FindPrecision(Option<Precision>);
+
+impl Visitor for FindPrecision {
+    fn float<const D: usize>(&mut self, _path: &Path, tensor: &Tensor<D>) {
+        self.0 = self.0.or_else(|| Precision::of(tensor.dtype()));
+    }
+
+    fn int<const D: usize>(&mut self, _path: &Path, _tensor: &Tensor<D, Int>) {}
+
+    fn bool<const D: usize>(&mut self, _path: &Path, _tensor: &Tensor<D, Bool>) {}
+}

@@ -1,0 +1,78 @@
+//! Engines: how a model becomes value and gradient on flat `f64` slices.
+//!
+//! [`eager`] runs the closures on Burn tensors and lets Burn differentiate; [`analytic`] calls value and gradient written by
+//! hand. Both are [`Evaluator`]s, and nothing above knows which one runs.
+
+pub mod analytic;
+pub mod eager;
+
+pub use analytic::{Analytic, AnalyticModel};
+pub use eager::Posterior;
+
+use crate::data::Rows;
+use crate::error::Result;
+use crate::layout::Layout;
+use crate::tree::TensorTree;
+
+/// What a sampler or an optimiser is pointed at: it lays out parameters and makes one evaluator per chain.
+pub trait Target: Send + Sync {
+    /// The typed parameters.
+    type Params: TensorTree;
+
+    /// An evaluator for parameters shaped as `start`, checked at `start`.
+    fn evaluator(&self, start: &Self::Params) -> Result<Box<dyn Evaluator>>;
+}
+
+/// Evaluates one model on one data set. Each chain has its own, with its own work space.
+///
+/// Gradients are of the **log density**, and are *added* to what `grad` holds.
+pub trait Evaluator: Send + std::fmt::Debug {
+    /// Names, shapes and places of the parameters.
+    fn layout(&self) -> &Layout;
+
+    /// The number of observations, N.
+    fn observations(&self) -> usize;
+
+    /// log p(θ); adds its gradient to `grad`.
+    fn prior(&mut self, theta: &[f64], grad: &mut [f64]) -> Result<f64>;
+
+    /// Σᵢ wᵢ log p(xᵢ|θ) over `rows`; adds its gradient to `grad`.
+    fn likelihood(&mut self, theta: &[f64], rows: Rows<'_>, grad: &mut [f64]) -> Result<f64>;
+
+    /// log p(θ) + Σᵢ wᵢ log p(xᵢ|θ) over `rows`; adds its gradient to `grad`. One pass where the engine can.
+    fn posterior(&mut self, theta: &[f64], rows: Rows<'_>, grad: &mut [f64]) -> Result<f64> {
+        Ok(self.prior(theta, grad)? + self.likelihood(theta, rows, grad)?)
+    }
+
+    /// log p(θ) + Σᵢ wᵢ log p(xᵢ|θ) over `rows`, without the gradient.
+    fn log_density(&mut self, theta: &[f64], rows: Rows<'_>) -> Result<f64>;
+
+    /// log p(xᵢ|θ) of each row, untempered and without weights, into `out`.
+    fn pointwise(&mut self, theta: &[f64], rows: Rows<'_>, out: &mut [f64]) -> Result<()>;
+
+    /// The gradient of each term of [`likelihood`](Self::likelihood) at weight one, a row of `out` (row-major, of length dim)
+    /// per observation.
+    fn per_datum(&mut self, theta: &[f64], rows: Rows<'_>, out: &mut [f64]) -> Result<()>;
+
+    /// The length of the flat parameter vector.
+    fn dim(&self) -> usize {
+        self.layout().dim()
+    }
+
+    /// All observations, with weight one.
+    fn all_rows(&self) -> Rows<'static> {
+        Rows::range(0..self.observations())
+    }
+}
+
+/// An error unless `theta` and `grad` have the layout's length and `rows` exist.
+fn check_call(layout: &Layout, observations: usize, theta: &[f64], grad: &[f64], rows: Rows<'_>) -> Result<()> {
+    layout.check_length(theta)?;
+    layout.check_length(grad)?;
+    rows.check(observations)
+}
+
+/// An error unless `found` numbers are what `what` needs.
+fn check_output(what: &'static str, expected: usize, found: usize) -> Result<()> {
+    if found == expected { Ok(()) } else { Err(crate::error::Error::Length { what, expected, found }) }
+}

@@ -1,0 +1,80 @@
+//! What dynamics ask for gradients.
+
+use serde::{Deserialize, Serialize};
+
+use super::GradientEstimator;
+use crate::engine::Evaluator;
+use crate::error::Result;
+use crate::layout::Layout;
+use crate::minibatch::Minibatch;
+use crate::rng::{ChainRng, StreamRng};
+
+/// Everything about an oracle that a checkpoint must hold.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OracleState<S> {
+    /// The estimator's state.
+    pub estimator: S,
+    /// The current minibatch.
+    pub batch: Minibatch,
+    /// The chain's generator.
+    pub rng: ChainRng,
+    /// How many estimates were made.
+    pub estimates: u64,
+}
+
+/// Gives dynamics gradients when and where they ask: on a new minibatch, or on the same one at another point.
+#[derive(Debug)]
+pub struct Oracle<'a, G: GradientEstimator> {
+    estimator: &'a G,
+    evaluator: Box<dyn Evaluator>,
+    state: OracleState<G::State>,
+}
+
+impl<'a, G: GradientEstimator> Oracle<'a, G> {
+    /// An oracle for a chain about to start at `theta`.
+    pub fn new(estimator: &'a G, mut evaluator: Box<dyn Evaluator>, theta: &[f64], rng: ChainRng) -> Result<Self> {
+        let state = estimator.init(theta, evaluator.as_mut())?;
+        let state = OracleState { estimator: state, batch: Minibatch::default(), rng, estimates: 0 };
+        Ok(Self { estimator, evaluator, state })
+    }
+
+    /// An oracle that goes on from a saved state.
+    pub fn resume(estimator: &'a G, evaluator: Box<dyn Evaluator>, state: OracleState<G::State>) -> Self {
+        Self { estimator, evaluator, state }
+    }
+
+    /// Writes an estimate of ∇ log p(θ|x) on a new minibatch into `out`; returns an estimate of log p(θ|x).
+    pub fn fresh(&mut self, theta: &[f64], out: &mut [f64]) -> Result<f64> {
+        let OracleState { estimator, batch, rng, .. } = &mut self.state;
+        self.estimator.advance(estimator, theta, self.evaluator.as_mut())?;
+        self.estimator.draw(estimator, rng.minibatch(), batch);
+        self.again(theta, out)
+    }
+
+    /// As [`fresh`](Self::fresh), on the same minibatch as the last estimate.
+    pub fn again(&mut self, theta: &[f64], out: &mut [f64]) -> Result<f64> {
+        let OracleState { estimator, batch, estimates, .. } = &mut self.state;
+        *estimates += 1;
+        self.estimator.estimate(estimator, theta, self.evaluator.as_mut(), batch, out)
+    }
+
+    /// The stream the dynamics draw their noise from.
+    pub fn noise(&mut self) -> &mut StreamRng {
+        self.state.rng.noise()
+    }
+
+    /// What evaluates the model.
+    pub fn evaluator(&mut self) -> &mut dyn Evaluator {
+        self.evaluator.as_mut()
+    }
+
+    /// Names, shapes and places of the parameters.
+    pub fn layout(&self) -> &Layout {
+        self.evaluator.layout()
+    }
+
+    /// What a checkpoint must hold.
+    pub fn state(&self) -> &OracleState<G::State> {
+        &self.state
+    }
+}

@@ -1,0 +1,132 @@
+//! SAGA: a table of the last gradient seen of every observation.
+//!
+//! ĝ(θ) = ∇ log p(θ) + Σⱼ gⱼ + Σ_{i∈S} wᵢ (∇ᵢ(θ) − gᵢ), then gᵢ ← ∇ᵢ(θ) for i ∈ S. Source: Dubey et al. (2016), in Baker
+//! (2019), §3.3.1. Cost: n gradients of single observations per estimate, and memory for N·d numbers. The table is written
+//! when the next estimate begins, so that estimates on the same minibatch at other points see the same table.
+
+use serde::{Deserialize, Serialize};
+
+use super::GradientEstimator;
+use crate::engine::Evaluator;
+use crate::error::{Error, Result, human_bytes};
+use crate::minibatch::{Minibatch, Scheme, WithoutReplacement};
+use crate::rng::StreamRng;
+
+/// A minibatch gradient corrected by the last gradient seen of each observation.
+///
+/// | setting | default | purpose |
+/// |---|---|---|
+/// | `scheme` | – | how minibatches are drawn |
+/// | `memory_limit` | 1 GiB | largest table allowed, in bytes |
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Saga<S = WithoutReplacement> {
+    /// How minibatches are drawn.
+    pub scheme: S,
+    /// Largest table allowed, in bytes.
+    pub memory_limit: usize,
+}
+
+impl<S: Scheme> Saga<S> {
+    /// The estimator with minibatches drawn by `scheme` and a table of at most 1 GiB.
+    pub fn new(scheme: S) -> Self {
+        Self { scheme, memory_limit: 1 << 30 }
+    }
+
+    /// Bytes the table takes for `observations` gradients of length `dim`.
+    pub fn memory(observations: usize, dim: usize) -> usize {
+        observations.saturating_mul(dim).saturating_mul(size_of::<f64>())
+    }
+}
+
+/// The table, the sum of its rows, and the gradients that are to enter it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct State<S> {
+    scheme: S,
+    /// gⱼ, one row of length d per observation.
+    table: Vec<f64>,
+    /// Σⱼ gⱼ.
+    total: Vec<f64>,
+    /// ∇ᵢ(θ) of the rows below, from the first estimate on the current minibatch.
+    pending: Vec<f64>,
+    pending_rows: Vec<usize>,
+    #[serde(skip)]
+    gradients: Vec<f64>,
+}
+
+impl<S> State<S> {
+    fn commit(&mut self) {
+        let dim = self.total.len();
+        for (gradient, row) in self.pending.chunks_exact(dim.max(1)).zip(&self.pending_rows) {
+            let old = &mut self.table[row * dim..(row + 1) * dim];
+            for ((total, old), new) in self.total.iter_mut().zip(old).zip(gradient) {
+                *total += new - *old;
+                *old = *new;
+            }
+        }
+        self.pending.clear();
+        self.pending_rows.clear();
+    }
+}
+
+impl<S: Scheme> GradientEstimator for Saga<S> {
+    type State = State<S::State>;
+
+    fn init(&self, theta: &[f64], evaluator: &mut dyn Evaluator) -> Result<Self::State> {
+        let (observations, dim) = (evaluator.observations(), evaluator.dim());
+        let needed = Self::memory(observations, dim);
+        if needed > self.memory_limit {
+            return Err(Error::Memory {
+                what: format!("SAGA's table of {observations} gradients of length {dim}"),
+                needed: human_bytes(needed),
+                limit: human_bytes(self.memory_limit),
+                remedy: "raise `memory_limit`, or use `ControlVariate` or `Svrg`, which keep one gradient only",
+            });
+        }
+        let scheme = self.scheme.init(observations)?;
+        let mut table = vec![0.0; observations * dim];
+        evaluator.per_datum(theta, evaluator.all_rows(), &mut table)?;
+        let mut total = vec![0.0; dim];
+        for row in table.chunks_exact(dim.max(1)) {
+            total.iter_mut().zip(row).for_each(|(total, value)| *total += value);
+        }
+        Ok(State { scheme, table, total, pending: vec![], pending_rows: vec![], gradients: vec![] })
+    }
+
+    fn advance(&self, state: &mut Self::State, _theta: &[f64], _evaluator: &mut dyn Evaluator) -> Result<()> {
+        state.commit();
+        Ok(())
+    }
+
+    fn draw(&self, state: &mut Self::State, rng: &mut StreamRng, batch: &mut Minibatch) {
+        state.pending.clear();
+        state.pending_rows.clear();
+        self.scheme.draw(&mut state.scheme, rng, batch);
+    }
+
+    fn estimate(
+        &self,
+        state: &mut Self::State,
+        theta: &[f64],
+        evaluator: &mut dyn Evaluator,
+        batch: &Minibatch,
+        out: &mut [f64],
+    ) -> Result<f64> {
+        let dim = state.total.len();
+        let rows = batch.as_rows()?;
+        state.gradients.resize(rows.len() * dim, 0.0);
+        evaluator.per_datum(theta, rows, &mut state.gradients)?;
+        out.copy_from_slice(&state.total);
+        evaluator.prior(theta, out)?;
+        for (gradient, (row, weight)) in state.gradients.chunks_exact(dim.max(1)).zip(rows.iter()) {
+            let old = &state.table[row * dim..(row + 1) * dim];
+            for ((out, new), old) in out.iter_mut().zip(gradient).zip(old) {
+                *out += weight * (new - old);
+            }
+        }
+        if state.pending_rows.is_empty() {
+            state.pending.extend_from_slice(&state.gradients);
+            state.pending_rows.extend_from_slice(&batch.rows);
+        }
+        evaluator.log_density(theta, rows)
+    }
+}

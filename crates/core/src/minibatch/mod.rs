@@ -1,0 +1,89 @@
+//! Minibatch schemes: which observations an estimate looks at, and with what weights.
+//!
+//! Every scheme is unbiased: for any numbers aᵢ, E Σ_{i∈S} wᵢ aᵢ = Σᵢ aᵢ.
+
+mod epochs;
+mod size;
+mod weighted;
+mod with_replacement;
+mod without_replacement;
+
+pub use epochs::Epochs;
+pub use size::BatchSize;
+pub use weighted::Weighted;
+pub use with_replacement::WithReplacement;
+pub use without_replacement::WithoutReplacement;
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::data::Rows;
+use crate::error::Result;
+use crate::rng::StreamRng;
+
+/// A way of drawing minibatches. The scheme itself never changes; what moves is its state.
+pub trait Scheme: Clone + Send + Sync + 'static {
+    /// What the next draw needs.
+    type State: Clone + Send + Serialize + DeserializeOwned + std::fmt::Debug;
+
+    /// The state before the first draw from `observations` rows; checks that such minibatches can be drawn.
+    fn init(&self, observations: usize) -> Result<Self::State>;
+
+    /// Draws the next minibatch into `batch`, reusing its memory.
+    fn draw(&self, state: &mut Self::State, rng: &mut StreamRng, batch: &mut Minibatch);
+}
+
+/// A number is the usual scheme: that many observations without replacement.
+macro_rules! scheme_from {
+    ($($number:ty),+) => {
+        $(impl From<$number> for WithoutReplacement {
+            fn from(size: $number) -> Self {
+                Self::new(size)
+            }
+        })+
+    };
+}
+
+scheme_from!(usize, u32, i32, i64, f64);
+
+/// The rows of one minibatch and their weights wᵢ.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Minibatch {
+    /// The rows.
+    pub rows: Vec<usize>,
+    /// How much each counts.
+    pub weights: BatchWeights,
+}
+
+/// The weights of a minibatch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum BatchWeights {
+    /// All rows alike, N/n.
+    Same(f64),
+    /// One weight per row, 1/(n pᵢ).
+    Each(Vec<f64>),
+}
+
+impl Default for BatchWeights {
+    fn default() -> Self {
+        Self::Same(1.0)
+    }
+}
+
+impl Minibatch {
+    /// The rows with their weights, as engines take them.
+    pub fn as_rows(&self) -> Result<Rows<'_>> {
+        let rows = Rows::list(&self.rows);
+        match &self.weights {
+            BatchWeights::Same(weight) => Ok(rows.scaled(*weight)),
+            BatchWeights::Each(weights) => rows.weighted(weights),
+        }
+    }
+
+    /// The weight of the row at `position`.
+    pub fn weight(&self, position: usize) -> f64 {
+        match &self.weights {
+            BatchWeights::Same(weight) => *weight,
+            BatchWeights::Each(weights) => weights[position],
+        }
+    }
+}

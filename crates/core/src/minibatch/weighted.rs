@@ -1,0 +1,90 @@
+//! Weighted subsampling: observation i with probability pᵢ, n times independently.
+//!
+//! wᵢ = 1/(n pᵢ). The variance of Σ wᵢ aᵢ is (1/n) (Σ aᵢ²/pᵢ − (Σ aᵢ)²): small where pᵢ follows |aᵢ|.
+//! Needs a likelihood with one entry per observation.
+
+use std::sync::Arc;
+
+use rand_distr::Distribution;
+use rand_distr::weighted::WeightedAliasIndex;
+use serde::{Deserialize, Serialize};
+
+use super::{BatchSize, BatchWeights, Minibatch, Scheme};
+use crate::error::{Error, Result};
+use crate::rng::StreamRng;
+
+/// n observations per minibatch, each drawn with its own probability.
+#[derive(Clone, Debug)]
+pub struct Weighted {
+    size: BatchSize,
+    probabilities: Arc<[f64]>,
+    alias: Arc<WeightedAliasIndex<f64>>,
+}
+
+impl Weighted {
+    /// Minibatches of `size` observations, observation i with probability proportional to `weights[i]`.
+    ///
+    /// # Errors
+    ///
+    /// If a weight is not a positive, finite number: an observation that is never drawn would bias the estimate.
+    pub fn new(size: impl Into<BatchSize>, weights: Vec<f64>) -> Result<Self> {
+        if let Some(row) = weights.iter().position(|weight| !(weight.is_finite() && *weight > 0.0)) {
+            return Err(Error::SubsamplingWeight { row, value: weights[row] });
+        }
+        let total: f64 = weights.iter().sum();
+        let probabilities: Arc<[f64]> = weights.iter().map(|weight| weight / total).collect();
+        let alias = WeightedAliasIndex::new(weights)
+            .map_err(|_| Error::EmptyDataset { reason: "there are no subsampling weights".into() })?;
+        Ok(Self { size: size.into(), probabilities, alias: Arc::new(alias) })
+    }
+
+    /// The probability of each observation.
+    pub fn probabilities(&self) -> &[f64] {
+        &self.probabilities
+    }
+}
+
+/// The resolved size.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct State {
+    size: usize,
+}
+
+impl Scheme for Weighted {
+    type State = State;
+
+    fn init(&self, observations: usize) -> Result<State> {
+        if self.probabilities.len() != observations {
+            let found = self.probabilities.len();
+            return Err(Error::Length { what: "the list of subsampling weights", expected: observations, found });
+        }
+        Ok(State { size: self.size.resolve(observations)? })
+    }
+
+    fn draw(&self, state: &mut State, rng: &mut StreamRng, batch: &mut Minibatch) {
+        if !matches!(batch.weights, BatchWeights::Each(_)) {
+            batch.weights = BatchWeights::Each(Vec::new());
+        }
+        let BatchWeights::Each(weights) = &mut batch.weights else { return };
+        weights.clear();
+        batch.rows.clear();
+        for _ in 0..state.size {
+            let row = self.alias.sample(rng);
+            batch.rows.push(row);
+            weights.push(1.0 / (state.size as f64 * self.probabilities[row]));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bad_weights_are_named() {
+        let zero = Weighted::new(2, vec![1.0, 0.0]).unwrap_err().to_string();
+        assert!(zero.contains("weight 1 is 0"), "{zero}");
+        let short = Weighted::new(2, vec![1.0, 2.0]).unwrap().init(3).unwrap_err().to_string();
+        assert!(short.contains("subsampling weights has length 2, expected 3"), "{short}");
+    }
+}

@@ -1,0 +1,59 @@
+//! The code that is written.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{Data, DeriveInput, Error, Fields, Result, parse_quote};
+
+use crate::attributes::{Container, Field};
+
+pub(crate) fn tensor_tree(input: &DeriveInput) -> Result<TokenStream> {
+    let Container { library } = Container::parse(&input.attrs)?;
+    let fields = fields_of(input)?;
+    let (mut visits, mut rebuilds) = (Vec::new(), Vec::new());
+    let mut generics = input.generics.clone();
+    let bounds = generics.make_where_clause();
+    for (position, field) in fields.iter().enumerate() {
+        let Field { rename, skip } = Field::parse(&field.attrs)?;
+        let member = field.ident.as_ref().map_or_else(|| syn::Index::from(position).to_token_stream(), ToTokens::to_token_stream);
+        let ty = &field.ty;
+        if skip {
+            rebuilds.push(quote!(#member: ::core::clone::Clone::clone(&self.#member)));
+            continue;
+        }
+        let name = rename.unwrap_or_else(|| member.to_string().trim_start_matches("r#").to_owned());
+        visits.push(quote! {
+            path.within(#name, |path| <#ty as #library::tree::TensorTree>::visit(&self.#member, path, visitor));
+        });
+        rebuilds.push(quote!(#member: <#ty as #library::tree::TensorTree>::rebuild(&self.#member, source)));
+        if !input.generics.params.is_empty() {
+            bounds.predicates.push(parse_quote!(#ty: #library::tree::TensorTree));
+        }
+    }
+    let name = &input.ident;
+    let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
+    Ok(quote! {
+        #[automatically_derived]
+        impl #impl_generics #library::tree::TensorTree for #name #type_generics #where_clause {
+            fn visit<__V: #library::tree::Visitor>(&self, path: &mut #library::tree::Path, visitor: &mut __V) {
+                #(#visits)*
+            }
+
+            fn rebuild<__S: #library::tree::Source>(&self, source: &mut __S) -> Self {
+                Self { #(#rebuilds),* }
+            }
+        }
+    })
+}
+
+fn fields_of(input: &DeriveInput) -> Result<&Fields> {
+    let refuse = |what: &str| {
+        let remedy = "write a struct whose fields are tensors or trees of tensors";
+        Err(Error::new_spanned(&input.ident, format!("{what} cannot be a tree of tensors: {remedy}")))
+    };
+    match &input.data {
+        Data::Struct(data) if data.fields.is_empty() => refuse("a struct without fields"),
+        Data::Struct(data) => Ok(&data.fields),
+        Data::Enum(_) => refuse("an enum"),
+        Data::Union(_) => refuse("a union"),
+    }
+}
