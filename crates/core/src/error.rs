@@ -284,7 +284,9 @@ pub enum BatchSizeError {
     #[error("a minibatch of 0 observations estimates nothing: use at least 1")]
     Zero,
     /// More than there is.
-    #[error("a minibatch of {size} observations exceeds the {observations} of the data set: use at most {observations}")]
+    #[error(
+        "a minibatch of {size} observations exceeds the {observations} of the data set: use at most {observations}"
+    )]
     TooLarge {
         /// What was asked for.
         size: usize,

@@ -29,7 +29,8 @@ pub use data::{Columns, Dataset, Precision, Rows};
 pub use engine::{Analytic, AnalyticModel, Evaluator, Posterior, Target};
 pub use error::{BatchSizeError, Closure, Error, Result};
 pub use gradient::{
-    ControlVariate, ExactGradient, FullGradient, GradientEstimator, GradientNoise, MinibatchGradient, Oracle, Saga, Svrg,
+    ControlVariate, ExactGradient, FullGradient, GradientEstimator, GradientNoise, MinibatchGradient, Oracle, Saga,
+    Svrg,
 };
 pub use layout::{Block, Layout};
 pub use minibatch::{BatchSize, Epochs, Minibatch, Weighted, WithReplacement, WithoutReplacement};

@@ -14,7 +14,10 @@ pub(crate) fn tensor_tree(input: &DeriveInput) -> Result<TokenStream> {
     let bounds = generics.make_where_clause();
     for (position, field) in fields.iter().enumerate() {
         let Field { rename, skip } = Field::parse(&field.attrs)?;
-        let member = field.ident.as_ref().map_or_else(|| syn::Index::from(position).to_token_stream(), ToTokens::to_token_stream);
+        let member = field
+            .ident
+            .as_ref()
+            .map_or_else(|| syn::Index::from(position).to_token_stream(), ToTokens::to_token_stream);
         let ty = &field.ty;
         if skip {
             rebuilds.push(quote!(#member: ::core::clone::Clone::clone(&self.#member)));

@@ -122,7 +122,8 @@ impl<P, D> fmt::Debug for Eager<P, D> {
 impl<P: TensorTree, D: TensorTree> Eager<P, D> {
     fn new(posterior: &Posterior<P, D>, start: &P) -> Result<Self> {
         let model = &posterior.model;
-        if !model.has_likelihood() && !model.has_prior() {
+        let has_likelihood = model.has_likelihood() && posterior.data.observations() > 0;
+        if !has_likelihood && !model.has_prior() {
             return Err(Error::EmptyModel);
         }
         let layout = Layout::of(start)?;

@@ -12,8 +12,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::centre::Centre;
 use super::GradientEstimator;
+use super::centre::Centre;
 use crate::engine::Evaluator;
 use crate::error::{Error, Result};
 use crate::minibatch::{Minibatch, Scheme, WithoutReplacement};
@@ -50,6 +50,12 @@ impl<S: Scheme> ControlVariate<S> {
     #[must_use]
     pub fn at(self, point: Vec<f64>) -> Self {
         Self { centre: Some(point), ..self }
+    }
+
+    /// The same estimator with its centre renewed as `recentre` says.
+    #[must_use]
+    pub fn recentre(self, recentre: Recentre) -> Self {
+        Self { recentre, ..self }
     }
 }
 

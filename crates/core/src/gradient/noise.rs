@@ -151,7 +151,11 @@ pub struct NoiseReduction {
 impl fmt::Display for GradientNoise {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = self.layout.blocks().iter().map(|block| block.name.len()).max().unwrap_or(0).max("parameter".len());
-        writeln!(f, "{:<width$} {:>8} {:>12} {:>12} {:>12}", "parameter", "elements", "|gradient|", "noise sd", "signal/noise")?;
+        writeln!(
+            f,
+            "{:<width$} {:>8} {:>12} {:>12} {:>12}",
+            "parameter", "elements", "|gradient|", "noise sd", "signal/noise"
+        )?;
         let root_mean = |values: &mut dyn Iterator<Item = f64>, n: usize| (values.sum::<f64>() / n as f64).sqrt();
         for block in self.layout.blocks() {
             let n = block.range.len();

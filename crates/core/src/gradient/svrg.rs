@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::centre::Centre;
 use super::GradientEstimator;
+use super::centre::Centre;
 use crate::engine::Evaluator;
 use crate::error::{Error, Result};
 use crate::minibatch::{Minibatch, Scheme, WithoutReplacement};

@@ -4,6 +4,9 @@
 //! data at intervals: it keeps the best point seen, lowers the rate when a stretch brought nothing, and stops when several
 //! stretches in a row brought less than `tolerance`. The gain is measured in log posterior: a point one tenth of a
 //! posterior standard deviation off the mode in each of d directions is 0.005 d below it.
+//!
+//! On plain minibatch gradients the last posterior standard deviation is slow going, because there the gradient is smaller than
+//! its noise; with [`Svrg`](crate::gradient::Svrg) and a period of about N/n the search gets as close as one likes.
 
 mod adam;
 mod sgd;
@@ -197,7 +200,11 @@ impl Point {
 }
 
 impl<'a, O: Optimiser> Climb<'a, O> {
-    fn begin<G: GradientEstimator>(search: &'a ModeSearch<O>, oracle: &mut Oracle<'_, G>, start: &[f64]) -> Result<Self> {
+    fn begin<G: GradientEstimator>(
+        search: &'a ModeSearch<O>,
+        oracle: &mut Oracle<'_, G>,
+        start: &[f64],
+    ) -> Result<Self> {
         let best = Point::at(start, oracle.evaluator())?;
         Ok(Self {
             optimiser: &search.optimiser,

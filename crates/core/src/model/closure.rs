@@ -25,6 +25,8 @@ pub(crate) fn guarded<T>(closure: Closure, call: impl FnOnce() -> T) -> Result<T
             .map(|text| (*text).to_owned())
             .or_else(|| panic.downcast_ref::<String>().cloned())
             .unwrap_or_else(|| "a panic without a message".into());
+        // Burn explains itself over several lines; an error is one sentence.
+        let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
         Error::ClosurePanicked { closure, message }
     })
 }

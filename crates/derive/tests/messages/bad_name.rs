@@ -1,0 +1,9 @@
+use sgmcmc::prelude::*;
+
+#[derive(TensorTree)]
+struct Weights {
+    #[tree(rename = "layer.weight")]
+    weight: Tensor<1>,
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use sgmcmc::prelude::*;
+
+#[derive(TensorTree)]
+struct Nothing;
+
+fn main() {}

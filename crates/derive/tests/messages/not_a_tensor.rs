@@ -1,0 +1,9 @@
+use sgmcmc::prelude::*;
+
+#[derive(TensorTree)]
+struct Weights {
+    beta: Tensor<1>,
+    scale: f64,
+}
+
+fn main() {}
