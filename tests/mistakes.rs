@@ -55,7 +55,7 @@ fn a_panic_after_the_start() {
     contains(&error.to_string(), &["log-likelihood closure panicked", "too many rows"]);
     // The evaluator is still good.
     evaluator.posterior(&[0.0; 3], Rows::range(0..3), &mut gradient).unwrap();
-    assert_eq!(gradient, [3.0, 1.5, 1.5]);
+    assert_eq!(gradient.to_vec(), [3.0, 1.5, 1.5]);
 }
 
 #[test]
