@@ -1,0 +1,234 @@
+"""Writes special.csv and densities.csv, the values the tests of special functions and densities are compared with.
+
+    pip install scipy mpmath numpy && python generate.py
+
+The values are computed by mpmath with 60 digits from the definitions below, because SciPy itself is not accurate to 1e-10 everywhere (it
+takes differences of log-gamma functions at large parameters, and the Laplace density underflows before its logarithm is taken). Each density is also computed by the SciPy call in the last
+column, and the script stops if the two differ by more than 1e-8. Arguments are rounded to single precision first, so that one
+table serves both precisions.
+"""
+
+import itertools
+
+import mpmath as mp
+import numpy as np
+from scipy import special as sp
+from scipy import stats as st
+
+mp.mp.dps = 60
+mpf = mp.mpf
+
+
+def single(x):
+    """x rounded to single precision, unless it is out of its range."""
+    x = float(x)
+    return float(np.float32(x)) if x == 0 or 1e-37 < abs(x) < 1e38 else x
+
+
+def number(x):
+    if x == -mp.inf:
+        return "-inf"
+    return repr(float(x))
+
+
+# ---------------------------------------------------------------------------------------------- special functions
+
+def log_cdf(x):
+    return mp.log(mp.erfc(-x / mp.sqrt(2)) / 2) if x < 5 else mp.log1p(-mp.erfc(x / mp.sqrt(2)) / 2)
+
+
+def big(f):
+    """f with enough digits for cancellation in the far tails."""
+    def g(*x):
+        with mp.workdps(400):
+            return f(*x)
+    return g
+
+
+powers = [10.0**e for e in range(-30, 31, 3)]
+extremes = [1e-300, 1e-100, 1e100, 1e300]
+line = [s * x for s in (-1, 1) for x in (1e-30, 1e-10, 1e-5, 0.01, 0.1, 0.34, 0.36, 0.5, 0.69, 0.7, 1, 1.5, 2, 3, 5, 8)] + [0.0]
+positive = [0.1, 0.25, 0.5, 0.75, 0.9, 0.999, 1, 1.001, 1.25, 1.4616, 1.5, 1.75, 1.999, 2, 2.001, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9, 12, 20, 33.3, 100, 250]
+pairs = [1e-10, 0.01, 0.5, 1, 1.5, 2, 3.25, 10, 77, 1e3, 1e6, 1e10]
+FUNCTIONS = {
+    "lgamma": (lambda x: mp.loggamma(x), [(x,) for x in powers + extremes + positive]),
+    "digamma": (lambda x: mp.digamma(x), [(x,) for x in powers + [1e-100, 1e100] + positive]),
+    "lbeta": (lambda a, b: mp.loggamma(a) + mp.loggamma(b) - mp.loggamma(a + b), itertools.product(pairs, pairs)),
+    "erf": (lambda x: mp.erf(x), [(x,) for x in line]),
+    "erfc": (big(lambda x: mp.erfc(x)), [(x,) for x in line + [4.3, 6.1, 9.1, 9.3, 12.7, 20.2, 26.1]]),
+    "normal_cdf": (big(lambda x: mp.erfc(-x / mp.sqrt(2)) / 2), [(x,) for x in line + [-37.2, -30, -20.3, -12.9, -10.1, 10, 37]]),
+    "normal_log_cdf": (big(log_cdf), [(x,) for x in line + [-1e6, -1e4, -1000.1, -100, -37.2, -30, -20.3, -12.9, 10, 12.8, 20]]),
+    "expm1": (lambda x: mp.expm1(x), [(x,) for x in line + [-40, -20, 20, 40, 80, 600]]),
+    "log1mexp": (lambda x: mp.log1p(-mp.exp(x)), [(-abs(x),) for x in line + [12, 20, 80, 600] if 0 < abs(x)]),
+    "log1pexp": (lambda x: mp.log1p(mp.exp(x)), [(x,) for x in line + [-600, -80, -40, 20, 40, 80, 600, 1e10]]),
+    "logaddexp": (
+        lambda a, b: max(a, b) + mp.log1p(mp.exp(min(a, b) - max(a, b))),
+        itertools.product([-1e10, -700, -50, -1, 0, 0.5, 3, 100, 1e10], repeat=2),
+    ),
+    "xlogy": (lambda x, y: mpf(0) if x == 0 else x * mp.log(y), itertools.product([0, 1e-30, 0.5, 2, 1e6], [1e-30, 0.5, 1, 3, 1e10])),
+    "xlog1py": (lambda x, y: mpf(0) if x == 0 else x * mp.log1p(y), itertools.product([0, 1e-30, 0.5, 2, 1e6], [-0.99, -0.5, -1e-10, 1e-10, 3, 1e10])),
+}
+
+
+def special_rows():
+    for name, (function, grid) in FUNCTIONS.items():
+        for arguments in grid:
+            arguments = tuple(single(x) for x in arguments)
+            value = function(*(mpf(x) for x in arguments))
+            yield [name, " ".join(map(repr, arguments)), number(value)]
+    yield ["xlogy", "0.0 0.0", "0.0"]
+    yield ["xlog1py", "0.0 -1.0", "0.0"]
+
+
+# ---------------------------------------------------------------------------------------------- densities
+
+pi = mp.pi
+
+
+def xlogy(x, y):
+    return mpf(0) if x == 0 else (x * mp.log(y) if y > 0 else -mp.inf * x)
+
+
+def sigmoid_log(z):
+    return -mp.log1p(mp.exp(-z))
+
+
+def log_normal_density(x, m, s):
+    return -((x - m) / s) ** 2 / 2 - mp.log(s) - mp.log(2 * pi) / 2
+
+
+def student(x, v, m, s):
+    z = (x - m) / s
+    return mp.loggamma((v + 1) / 2) - mp.loggamma(v / 2) - mp.log(v * pi) / 2 - mp.log(s) - (v + 1) / 2 * mp.log1p(z**2 / v)
+
+
+def gen_gamma(x, a, c, s):
+    return mp.log(c / s) + xlogy(c * a - 1, x / s) - (x / s) ** c - mp.loggamma(a)
+
+
+def gamma(x, a, b):
+    return a * mp.log(b) + xlogy(a - 1, x) - b * x - mp.loggamma(a)
+
+
+def choose(n, k):
+    return mp.loggamma(n + 1) - mp.loggamma(k + 1) - mp.loggamma(n - k + 1)
+
+
+def poisson(x, rate):
+    return xlogy(x, rate) - rate - mp.loggamma(x + 1)
+
+
+real = [-1e10, -1e3, -30.5, -3, -0.5, 0, 1e-5, 0.7, 1.25, 4, 40, 1e4, 1e8]
+above = [1e-20, 1e-6, 0.01, 0.3, 1, 1.7, 5, 23, 100]
+unit = [1e-20, 1e-5, 0.02, 0.3, 0.5, 0.77, 0.999]
+counts = [0, 1, 2, 3, 7, 20, 150, 1000]
+LOCSCALE = [(0, 1), (0.3, 1.7), (-20, 0.01), (5, 1000)]
+# name: (definition, parameters, values, SciPy's log density, the call as text)
+DENSITIES = {
+    "Normal": (log_normal_density, LOCSCALE, real, st.norm.logpdf, "norm.logpdf(x, loc, scale)"),
+    "Laplace": (lambda x, m, s: -abs(x - m) / s - mp.log(2 * s), LOCSCALE, real, st.laplace.logpdf, "laplace.logpdf(x, loc, scale)"),
+    "Cauchy": (lambda x, m, s: -mp.log(pi * s) - mp.log1p(((x - m) / s) ** 2), LOCSCALE, real, st.cauchy.logpdf, "cauchy.logpdf(x, loc, scale)"),
+    "Logistic": (lambda x, m, s: sigmoid_log((x - m) / s) + sigmoid_log(-(x - m) / s) - mp.log(s), LOCSCALE, real[2:-2], st.logistic.logpdf, "logistic.logpdf(x, loc, scale)"),
+    "StudentT": (student, [(0.3, 0, 1), (1, 1, 2), (4.5, -1, 0.3), (30, 0, 1), (1e6, 0, 1), (1e10, 0.5, 2)], real, lambda x, v, m, s: st.t.logpdf(x, v, m, s), "t.logpdf(x, df, loc, scale)"),
+    "HalfNormal": (lambda x, s: log_normal_density(x, mpf(0), s) + mp.log(2), [(1,), (0.03,), (50,)], above + [0], lambda x, s: st.halfnorm.logpdf(x, 0, s), "halfnorm.logpdf(x, 0, scale)"),
+    "HalfCauchy": (lambda x, s: mp.log(2 / (pi * s)) - mp.log1p((x / s) ** 2), [(1,), (0.03,), (50,)], above + [0], lambda x, s: st.halfcauchy.logpdf(x, 0, s), "halfcauchy.logpdf(x, 0, scale)"),
+    "LogNormal": (lambda x, m, s: log_normal_density(mp.log(x), m, s) - mp.log(x), [(0, 1), (1.5, 0.2), (-2, 3)], above + [1e10], lambda x, m, s: st.lognorm.logpdf(x, s, 0, np.exp(m)), "lognorm.logpdf(x, scale, 0, exp(loc))"),
+    "Gamma": (gamma, [(1, 1), (0.2, 3), (2.5, 0.01), (40, 7), (1000, 900), (1e-3, 1)], above + [0], lambda x, a, b: st.gamma.logpdf(x, a, 0, 1 / b), "gamma.logpdf(x, shape, 0, 1/rate)"),
+    "InverseGamma": (lambda x, a, b: a * mp.log(b) - (a + 1) * mp.log(x) - b / x - mp.loggamma(a), [(1, 1), (0.2, 3), (2.5, 0.01), (40, 70)], above[1:] + [1e8], lambda x, a, b: st.invgamma.logpdf(x, a, 0, b), "invgamma.logpdf(x, shape, 0, scale)"),
+    "GeneralizedGamma": (gen_gamma, [(1, 1, 1), (0.5, 2, 1.5), (3, 0.5, 0.1), (2.2, 1.3, 10)], above + [0], lambda x, a, c, s: st.gengamma.logpdf(x, a, c, 0, s), "gengamma.logpdf(x, shape, power, 0, scale)"),
+    "Exponential": (lambda x, r: mp.log(r) - r * x, [(1,), (0.01,), (30,)], above + [0], lambda x, r: st.expon.logpdf(x, 0, 1 / r), "expon.logpdf(x, 0, 1/rate)"),
+    "Weibull": (lambda x, k, s: gen_gamma(x, mpf(1), k, s), [(1, 1), (0.3, 2), (2.5, 0.4), (1.5, 20)], above + [0], lambda x, k, s: st.weibull_min.logpdf(x, k, 0, s), "weibull_min.logpdf(x, shape, 0, scale)"),
+    "Beta": (lambda x, a, b: xlogy(a - 1, x) + xlogy(b - 1, 1 - x) - (mp.loggamma(a) + mp.loggamma(b) - mp.loggamma(a + b)), [(1, 1), (0.5, 0.5), (2, 7.5), (300, 200), (0.01, 3), (1e5, 1)], unit + [0, 1], st.beta.logpdf, "beta.logpdf(x, a, b)"),
+    "Uniform": (lambda x, a, b: -mp.log(b - a), [(-1, 30), (-100, 200)], [-1, 0, 0.1, 29], lambda x, a, b: st.uniform.logpdf(x, a, b - a), "uniform.logpdf(x, low, high - low)"),
+    "Bernoulli": (lambda x, p: xlogy(x, p) + xlogy(1 - x, 1 - p), [(0.3,), (1e-10,), (0.999,), (0.5,)], [0, 1], st.bernoulli.logpmf, "bernoulli.logpmf(x, probs)"),
+    "BernoulliLogits": (lambda x, z: sigmoid_log((2 * x - 1) * z), [(0,), (1.5,), (-3,), (30,), (-100,), (100,)], [0, 1], lambda x, z: np.log(sp.expit((2 * x - 1) * z)), "log(expit((2*x - 1)*logits))"),
+    "BinomialLogits": (lambda x, n, z: choose(n, x) + x * sigmoid_log(z) + (n - x) * sigmoid_log(-z), [(1000, 0.5), (2000, -6), (1000, 30)], counts, lambda x, n, z: sp.gammaln(n + 1) - sp.gammaln(x + 1) - sp.gammaln(n - x + 1) - x * np.logaddexp(0, -z) - (n - x) * np.logaddexp(0, z), "binom.logpmf(x, total, expit(logits)), by gammaln"),
+    "Poisson": (poisson, [(1,), (0.001,), (12.5,), (900,), (1e5,)], counts + [1e5], st.poisson.logpmf, "poisson.logpmf(x, rate)"),
+    "PoissonLogRate": (lambda x, e: poisson(x, mp.exp(e)), [(0,), (-10,), (2.5,), (6.8,)], counts, lambda x, e: st.poisson.logpmf(x, np.exp(e)), "poisson.logpmf(x, exp(log_rate))"),
+    "NegativeBinomial": (lambda x, m, d: mp.loggamma(x + d) - mp.loggamma(x + 1) - mp.loggamma(d) + x * mp.log(m / (m + d)) + d * mp.log(d / (m + d)), [(1, 1), (0.01, 3), (30, 0.2), (500, 50), (5, 1e6)], counts, lambda x, m, d: sp.gammaln(x + d) - sp.gammaln(x + 1) - sp.gammaln(d) - x * np.log1p(d / m) - d * np.log1p(m / d), "nbinom.logpmf(x, dispersion, dispersion/(dispersion + mean)), by gammaln"),
+}
+
+
+def mvn(x, m, rows):
+    d = len(x)
+    lower = mp.matrix(d, d)
+    for i in range(d):
+        for j in range(i + 1):
+            lower[i, j] = rows[i * d + j]
+    z = mp.lu_solve(lower, mp.matrix([a - b for a, b in zip(x, m)]))
+    return -sum(v**2 for v in z) / 2 - sum(mp.log(lower[i, i]) for i in range(d)) - mpf(d) / 2 * mp.log(2 * pi)
+
+
+def diagonal(x, m, s):
+    return sum(log_normal_density(*row) for row in zip(x, m, s))
+
+
+def dirichlet(x, a):
+    return sum(xlogy(aj - 1, xj) for aj, xj in zip(a, x)) + mp.loggamma(sum(a)) - sum(mp.loggamma(aj) for aj in a)
+
+
+def multinomial(x, p):
+    return mp.loggamma(sum(x) + 1) - sum(mp.loggamma(v + 1) for v in x) + sum(xlogy(v, q) for v, q in zip(x, p))
+
+
+def softmax(z):
+    e = [mp.exp(v) for v in z]
+    return [v / sum(e) for v in e]
+
+
+LOWER = [1.5, 0, 0, -0.75, 0.5, 0, 0.25, 2, 0.125]
+ROWS3 = [[0, 0, 0], [1, -2, 0.5], [100, 3, -40], [1e-5, 1, 1e6]]
+PROPORTIONS = [[0.25, 0.25, 0.5], [0.0078125, 0.9765625, 0.015625], [0.5, 0.4990234375, 0.0009765625]]
+ROWS = {
+    "MultivariateNormal.diagonal": (diagonal, [([0, 0, 0], [1, 1, 1]), ([1, -1, 3], [0.5, 2, 30])], ROWS3, lambda x, m, s: st.norm.logpdf(x, m, s).sum(), "norm.logpdf(x, loc, scale).sum()"),
+    "MultivariateNormal.cholesky": (mvn, [([0, 0, 0], LOWER), ([1, -1, 3], LOWER)], ROWS3, lambda x, m, f: st.multivariate_normal.logpdf(x, m, np.reshape(f, (3, 3)) @ np.reshape(f, (3, 3)).T), "multivariate_normal.logpdf(x, loc, factor @ factor.T)"),
+    "Dirichlet": (dirichlet, [([1, 1, 1],), ([0.5, 2, 30],), ([200, 300, 0.1],)], PROPORTIONS, lambda x, a: st.dirichlet.logpdf(x, a), "dirichlet.logpdf(x, concentration)"),
+    "Multinomial": (multinomial, [([0.25, 0.25, 0.5],), ([0.0078125, 0.9765625, 0.015625],)], [[0, 0, 0], [1, 2, 3], [0, 30, 500]], lambda x, p: st.multinomial.logpmf(x, int(np.sum(x)), p), "multinomial.logpmf(x, x.sum(), probs)"),
+    "Multinomial.from_logits": (lambda x, z: multinomial(x, softmax(z)), [([0, 0, 0],), ([3, -2, 50],)], [[0, 0, 0], [1, 2, 3], [0, 30, 500]], lambda x, z: st.multinomial.logpmf(x, int(np.sum(x)), sp.softmax(z)), "multinomial.logpmf(x, x.sum(), softmax(logits))"),
+    "CategoricalLogits": (lambda x, z: mp.log(softmax(z)[int(x[0])]), [([0, 0, 0],), ([3, -2, 50],), ([-100, 100, 0],)], [[0], [1], [2]], lambda x, z: sp.log_softmax(z)[int(x[0])], "log_softmax(logits)[x]"),
+    "Mixture": (lambda x, z, a, b: mp.log(sum(w * mp.exp(l) for w, l in zip(softmax(z), [log_normal_density(x[0], *a), student(x[0], *b)]))), [([0.5, -0.5], [0, 1], [3, 1, 10]), ([30, 0], [-2, 0.1], [3, 1, 10])], [[0], [1.5], [-40], [1e4]], lambda x, z, a, b: sp.logsumexp(sp.log_softmax(z) + [st.norm.logpdf(x[0], *a), st.t.logpdf(x[0], *b)]), "logsumexp(log_softmax(logits) + [norm.logpdf(x, loc, scale), t.logpdf(x, df, loc, scale)])"),
+}
+
+
+def checked(name, exact, scipy, at):
+    exact, scipy = float(exact), float(scipy)
+    if np.isfinite(exact) and abs(exact - scipy) > 1e-8 * max(1, abs(exact)):
+        if name in INACCURATE:
+            return " (SciPy is off here)"
+        raise SystemExit(f"{name} at {at}: {exact} by definition, {scipy} by SciPy")
+    return ""
+
+
+# Where SciPy's own error exceeds 1e-8: it takes the logarithm of a Laplace density that underflowed.
+INACCURATE = {"Laplace"}
+
+
+def density_rows():
+    for name, (definition, parameters, values, scipy, call) in DENSITIES.items():
+        for params, x in itertools.product(parameters, values):
+            params, x = tuple(map(single, params)), single(x)
+            exact = big(definition)(mpf(x), *map(mpf, params))
+            if exact == mp.inf:
+                continue
+            with np.errstate(all="ignore"):
+                note = checked(name, exact, scipy(x, *params), (params, x))
+            yield [name, " ; ".join(map(repr, params)), repr(x), number(exact), call + note]
+    join = lambda row: " ".join(map(repr, row))
+    for name, (definition, parameters, values, scipy, call) in ROWS.items():
+        for params, x in itertools.product(parameters, values):
+            params, x = [[single(v) for v in p] for p in params], [single(v) for v in x]
+            exact = big(definition)([mpf(v) for v in x], *[[mpf(v) for v in p] for p in params])
+            note = checked(name, exact, scipy(np.array(x), *map(np.array, params)), (params, x))
+            yield [name, " ; ".join(map(join, params)), join(x), number(exact), call + note]
+
+
+def write(path, header, rows):
+    with open(path, "w") as file:
+        file.write("|".join(header) + "\n")
+        for row in rows:
+            file.write("|".join(row) + "\n")
+
+
+if __name__ == "__main__":
+    write("special.csv", ["function", "arguments", "value"], special_rows())
+    write("densities.csv", ["distribution", "parameters", "value", "log density", "SciPy call"], density_rows())
