@@ -6,59 +6,83 @@ use std::ops::Range;
 use burn_tensor::{Bool, DType, Device, Int, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
+use crate::constraint::{Constraint, Groups};
 use crate::error::{Error, Result};
 use crate::tree::{Path, Source, TensorTree, Visitor};
 
 /// The name of the only parameter of a model whose parameters are one bare tensor.
 const ROOT: &str = "theta";
 
-/// One named parameter: its shape and its range in the flat vector.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// One named parameter: its shape, its constraint, and its places in the two flat vectors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Block {
     /// The path of the leaf, such as `layer.weight`.
     pub name: String,
     /// The shape of the leaf.
     pub shape: Vec<usize>,
-    /// Its elements in the flat vector, in row-major order.
+    /// The values it can take, where not any.
+    pub constraint: Option<Constraint>,
+    /// Its coordinates in the vector a chain moves.
     pub range: Range<usize>,
+    /// Its elements in the vector of values, in row-major order.
+    pub values: Range<usize>,
+    groups: Groups,
 }
 
-/// Maps names ↔ ranges ↔ shapes between a tree of parameters and the flat `f64` vector a chain moves.
+/// Maps names ↔ ranges ↔ shapes between a tree of parameters and flat `f64` vectors.
+///
+/// There are two flat vectors. A chain moves *coordinates*, free of bounds; users see *values*. They are the same numbers where a
+/// parameter has no [`Constraint`].
 ///
 /// ```
-/// use sgmcmc_core::{Layout, zeros};
+/// use sgmcmc_core::{Constraint, Layout, zeros};
 ///
-/// let layout = Layout::of(&(zeros([1]), zeros([3, 2])))?;
+/// let layout = Layout::of(&(zeros([1]), zeros([3, 2])))?.constrained("0", Constraint::Positive)?;
 /// assert_eq!(layout.dim(), 7);
 /// assert_eq!(layout.element(0), "0");
 /// assert_eq!(layout.element(6), "1[2,1]");
 /// assert_eq!(layout.index("1[2,1]")?, 6);
+/// assert_eq!(layout.values(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?, [1.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
 /// # Ok::<(), sgmcmc_core::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Layout {
     blocks: Vec<Block>,
-    dim: usize,
 }
 
 impl Layout {
-    /// The layout of `params`.
+    /// The layout of `params`, with the constraints declared on their fields.
     ///
     /// # Errors
     ///
-    /// If a leaf is not a float tensor.
+    /// If a leaf is not a float tensor, or has a shape its constraint does not allow.
     pub fn of<P: TensorTree>(params: &P) -> Result<Self> {
-        let mut survey = Survey { layout: Self { blocks: Vec::new(), dim: 0 }, refused: None };
+        let mut survey = Survey { leaves: Ok(Vec::new()) };
         params.visit(&mut Path::root(), &mut survey);
-        match survey.refused {
-            Some(error) => Err(error),
-            None => Ok(survey.layout),
-        }
+        Self::place(survey.leaves?)
     }
 
-    /// How many numbers the flat vector has.
+    /// The same layout with `constraint` on the parameter `name`, whatever was declared before.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such parameter, or its shape does not allow the constraint.
+    pub fn constrained(self, name: &str, constraint: Constraint) -> Result<Self> {
+        self.block(name)?;
+        Self::place(self.blocks.into_iter().map(|block| {
+            let declared = if block.name == name { Some(constraint) } else { block.constraint };
+            (block.name, block.shape, declared)
+        }))
+    }
+
+    /// How many coordinates a chain moves.
     pub fn dim(&self) -> usize {
-        self.dim
+        self.blocks.last().map_or(0, |block| block.range.end)
+    }
+
+    /// How many values users see.
+    pub fn value_count(&self) -> usize {
+        self.blocks.last().map_or(0, |block| block.values.end)
     }
 
     /// The named parameters, in order.
@@ -71,35 +95,29 @@ impl Layout {
         self.blocks.iter().find(|block| block.name == name).ok_or_else(|| self.unknown(name))
     }
 
-    /// The name of one element: `beta[3]`, `W[2,5]`, or the bare name where the parameter has a single element.
+    /// The name of one value: `beta[3]`, `W[2,5]`, or the bare name where the parameter has a single element.
     pub fn element(&self, index: usize) -> String {
-        let Some(block) = self.blocks.iter().find(|block| block.range.contains(&index)) else {
-            return format!("[{index}]");
-        };
-        if block.range.len() == 1 {
-            return block.name.clone();
+        match self.blocks.iter().find(|block| block.values.contains(&index)) {
+            Some(block) => block.element(index - block.values.start),
+            None => format!("[{index}]"),
         }
-        let mut rest = index - block.range.start;
-        let mut subscripts = vec![0; block.shape.len()];
-        for (subscript, size) in subscripts.iter_mut().zip(&block.shape).rev() {
-            *subscript = rest % size;
-            rest /= size;
-        }
-        let mut name = block.name.clone();
-        for (position, subscript) in subscripts.iter().enumerate() {
-            let separator = if position == 0 { '[' } else { ',' };
-            write!(name, "{separator}{subscript}").expect("writing to a string cannot fail");
-        }
-        name.push(']');
-        name
     }
 
-    /// The names of all elements, in order.
+    /// The names of all values, in order.
     pub fn elements(&self) -> Vec<String> {
-        (0..self.dim).map(|index| self.element(index)).collect()
+        (0..self.value_count()).map(|index| self.element(index)).collect()
     }
 
-    /// The place of the element called `name` in the flat vector: the inverse of [`element`](Self::element).
+    /// The name of one coordinate: that of its value, or `weights~2` where coordinates and values are not one to one.
+    pub fn coordinate(&self, index: usize) -> String {
+        match self.blocks.iter().find(|block| block.range.contains(&index)) {
+            Some(block) if block.range.len() == block.values.len() => block.element(index - block.range.start),
+            Some(block) => format!("{}~{}", block.name, index - block.range.start),
+            None => format!("[{index}]"),
+        }
+    }
+
+    /// The place of the value called `name`: the inverse of [`element`](Self::element).
     pub fn index(&self, name: &str) -> Result<usize> {
         let unknown = || self.unknown(name);
         let (leaf, subscripts) = match name.strip_suffix(']').and_then(|open| open.rsplit_once('[')) {
@@ -108,7 +126,7 @@ impl Layout {
         };
         let block = self.block(leaf).map_err(|_| unknown())?;
         if subscripts.is_empty() {
-            return if block.range.len() == 1 { Ok(block.range.start) } else { Err(unknown()) };
+            return if block.values.len() == 1 { Ok(block.values.start) } else { Err(unknown()) };
         }
         let subscripts: Vec<usize> =
             subscripts.split(',').map(|s| s.trim().parse().map_err(|_| unknown())).collect::<Result<_>>()?;
@@ -116,38 +134,105 @@ impl Layout {
         if !inside {
             return Err(unknown());
         }
-        Ok(block.range.start + subscripts.iter().zip(&block.shape).fold(0, |flat, (s, n)| flat * n + s))
+        Ok(block.values.start + subscripts.iter().zip(&block.shape).fold(0, |flat, (s, n)| flat * n + s))
     }
 
-    /// Reads the values of `params` into one flat vector.
+    /// The coordinates of `params`.
     ///
     /// # Errors
     ///
-    /// If `params` has other leaves or shapes than this layout, or a value that is not finite.
+    /// If `params` has other leaves or shapes than this layout, or a value that is not finite or outside its constraint.
     pub fn flatten<P: TensorTree>(&self, params: &P) -> Result<Vec<f64>> {
-        let found = Self::of(params)?;
-        self.check_same(&found)?;
-        let mut reader = Reader { theta: Vec::with_capacity(self.dim) };
+        self.check_same(&Self::of(params)?)?;
+        let mut reader = Reader { values: Vec::with_capacity(self.value_count()) };
         params.visit(&mut Path::root(), &mut reader);
-        match reader.theta.iter().position(|value| !value.is_finite()) {
-            Some(index) => Err(Error::StartNotFinite { element: self.element(index), value: reader.theta[index] }),
-            None => Ok(reader.theta),
-        }
+        self.coordinates(&reader.values)
     }
 
-    /// The tree that `theta` stands for, structured as `like`, in double precision on `device`.
+    /// The tree that the coordinates `theta` stand for, structured as `like`, in double precision on `device`.
     pub fn unflatten<P: TensorTree>(&self, like: &P, theta: &[f64], device: &Device) -> Result<P> {
-        self.check_length(theta)?;
-        Ok(like.rebuild(&mut Writer { blocks: self.blocks.iter(), theta, device }))
+        let values = self.values(theta)?;
+        Ok(like.rebuild(&mut Writer { blocks: self.blocks.iter(), values: &values, device }))
     }
 
-    /// An error unless `theta` has this layout's length.
-    pub fn check_length(&self, theta: &[f64]) -> Result<()> {
-        if theta.len() == self.dim {
-            Ok(())
-        } else {
-            Err(Error::Length { what: "the flat parameter vector", expected: self.dim, found: theta.len() })
+    /// The values of the coordinates `theta`.
+    pub fn values(&self, theta: &[f64]) -> Result<Vec<f64>> {
+        let mut values = vec![0.0; self.value_count()];
+        self.values_into(theta, &mut values)?;
+        Ok(values)
+    }
+
+    /// Writes the values of the coordinates `theta` into `values`.
+    pub fn values_into(&self, theta: &[f64], values: &mut [f64]) -> Result<()> {
+        self.check_length(theta)?;
+        self.check_values(values)?;
+        for block in &self.blocks {
+            let (y, x) = (&theta[block.range.clone()], &mut values[block.values.clone()]);
+            match &block.constraint {
+                None => x.copy_from_slice(y),
+                Some(constraint) => block.pairs(y, x).for_each(|(y, x)| constraint.constrain(y, x)),
+            }
         }
+        Ok(())
+    }
+
+    /// The coordinates of `values`.
+    ///
+    /// # Errors
+    ///
+    /// If a value is not finite or outside its constraint.
+    pub fn coordinates(&self, values: &[f64]) -> Result<Vec<f64>> {
+        self.check_values(values)?;
+        if let Some(index) = values.iter().position(|value| !value.is_finite()) {
+            return Err(Error::StartNotFinite { element: self.element(index), value: values[index] });
+        }
+        let mut theta = vec![0.0; self.dim()];
+        for block in &self.blocks {
+            let (y, x) = (&mut theta[block.range.clone()], &values[block.values.clone()]);
+            let Some(constraint) = block.constraint else {
+                y.copy_from_slice(x);
+                continue;
+            };
+            let groups = y.chunks_exact_mut(block.groups.free.max(1)).zip(x.chunks_exact(block.groups.values.max(1)));
+            for (group, (y, x)) in groups.enumerate() {
+                constraint.unconstrain(x, y).map_err(|(place, value)| Error::OutsideSupport {
+                    element: block.element(group * block.groups.values + place),
+                    value,
+                    parameter: block.name.clone(),
+                    constraint,
+                })?;
+            }
+        }
+        Ok(theta)
+    }
+
+    /// An error unless `theta` has as many numbers as there are coordinates.
+    pub fn check_length(&self, theta: &[f64]) -> Result<()> {
+        check("the flat parameter vector", self.dim(), theta.len())
+    }
+
+    fn check_values(&self, values: &[f64]) -> Result<()> {
+        check("the vector of parameter values", self.value_count(), values.len())
+    }
+
+    fn place(leaves: impl IntoIterator<Item = Leaf>) -> Result<Self> {
+        let (mut coordinates, mut values) = (0, 0);
+        let blocks = leaves.into_iter().map(|(name, shape, constraint)| {
+            let count = shape.iter().product();
+            let groups = match constraint {
+                None => Groups { count, values: 1, free: 1 },
+                Some(constraint) => constraint.groups(&shape).map_err(|reason| Error::Constraint {
+                    parameter: name.clone(),
+                    shape: shape.clone(),
+                    constraint,
+                    reason,
+                })?,
+            };
+            let (range, value_range) = (coordinates..coordinates + groups.count * groups.free, values..values + count);
+            (coordinates, values) = (range.end, value_range.end);
+            Ok(Block { name, shape, constraint, range, values: value_range, groups })
+        });
+        Ok(Self { blocks: blocks.collect::<Result<_>>()? })
     }
 
     fn check_same(&self, found: &Self) -> Result<()> {
@@ -171,24 +256,62 @@ impl Layout {
     }
 }
 
-/// Collects names and shapes.
+impl Block {
+    /// The groups its constraint transforms one by one: how many, and how many coordinates each has.
+    pub(crate) fn group_shape(&self) -> [usize; 2] {
+        [self.groups.count, self.groups.free]
+    }
+
+    fn pairs<'a>(&self, y: &'a [f64], x: &'a mut [f64]) -> impl Iterator<Item = (&'a [f64], &'a mut [f64])> {
+        y.chunks_exact(self.groups.free.max(1)).zip(x.chunks_exact_mut(self.groups.values.max(1)))
+    }
+
+    fn element(&self, index: usize) -> String {
+        let mut name = self.name.clone();
+        if self.values.len() == 1 {
+            return name;
+        }
+        let mut rest = index;
+        let mut subscripts = vec![0; self.shape.len()];
+        for (subscript, size) in subscripts.iter_mut().zip(&self.shape).rev() {
+            *subscript = rest % size;
+            rest /= size;
+        }
+        for (position, subscript) in subscripts.iter().enumerate() {
+            let separator = if position == 0 { '[' } else { ',' };
+            // Writing to a string cannot fail.
+            let _ = write!(name, "{separator}{subscript}");
+        }
+        name.push(']');
+        name
+    }
+}
+
+fn check(what: &'static str, expected: usize, found: usize) -> Result<()> {
+    if found == expected { Ok(()) } else { Err(Error::Length { what, expected, found }) }
+}
+
+/// The name, shape and constraint of a leaf.
+type Leaf = (String, Vec<usize>, Option<Constraint>);
+
+/// Collects names, shapes and constraints.
 struct Survey {
-    layout: Layout,
-    refused: Option<Error>,
+    leaves: Result<Vec<Leaf>>,
 }
 
 impl Survey {
     fn refuse(&mut self, path: &Path, kind: &'static str) {
-        self.refused.get_or_insert(Error::ParameterNotFloat { parameter: path.name_or(ROOT), kind });
+        if self.leaves.is_ok() {
+            self.leaves = Err(Error::ParameterNotFloat { parameter: path.name_or(ROOT), kind });
+        }
     }
 }
 
 impl Visitor for Survey {
     fn float<const D: usize>(&mut self, path: &Path, tensor: &Tensor<D>) {
-        let shape = tensor.dims().to_vec();
-        let start = self.layout.dim;
-        self.layout.dim += shape.iter().product::<usize>();
-        self.layout.blocks.push(Block { name: path.name_or(ROOT), shape, range: start..self.layout.dim });
+        if let Ok(leaves) = &mut self.leaves {
+            leaves.push((path.name_or(ROOT), tensor.dims().to_vec(), path.constraint()));
+        }
     }
 
     fn int<const D: usize>(&mut self, path: &Path, _tensor: &Tensor<D, Int>) {
@@ -202,12 +325,12 @@ impl Visitor for Survey {
 
 /// Reads float leaves into a flat vector.
 struct Reader {
-    theta: Vec<f64>,
+    values: Vec<f64>,
 }
 
 impl Visitor for Reader {
     fn float<const D: usize>(&mut self, _path: &Path, tensor: &Tensor<D>) {
-        self.theta.extend(tensor.to_data().iter::<f64>());
+        self.values.extend(tensor.to_data().iter::<f64>());
     }
 
     fn int<const D: usize>(&mut self, _path: &Path, _tensor: &Tensor<D, Int>) {}
@@ -218,14 +341,14 @@ impl Visitor for Reader {
 /// Makes float leaves from a flat vector.
 struct Writer<'a> {
     blocks: std::slice::Iter<'a, Block>,
-    theta: &'a [f64],
+    values: &'a [f64],
     device: &'a Device,
 }
 
 impl Source for Writer<'_> {
     fn float<const D: usize>(&mut self, like: &Tensor<D>) -> Tensor<D> {
-        let range = self.blocks.next().map_or(0..0, |block| block.range.clone());
-        let data = TensorData::new(self.theta[range].to_vec(), like.dims());
+        let range = self.blocks.next().map_or(0..0, |block| block.values.clone());
+        let data = TensorData::new(self.values[range].to_vec(), like.dims());
         Tensor::from_data(data, (self.device, DType::F64))
     }
 
@@ -237,7 +360,6 @@ impl Source for Writer<'_> {
         like.clone()
     }
 }
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,10 @@
 //! What `#[tree(…)]` may say.
 
-use syn::{Attribute, Error, LitStr, Path, Result, parse_quote};
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::meta::ParseNestedMeta;
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Error, Expr, LitStr, Path, Result, Token, parenthesized, parse_quote};
 
 /// `#[tree(…)]` on the struct.
 pub(crate) struct Container {
@@ -31,7 +35,12 @@ pub(crate) struct Field {
     pub(crate) rename: Option<String>,
     /// Whether the field has no leaves.
     pub(crate) skip: bool,
+    /// The variant of `Constraint`, with its bounds.
+    pub(crate) constraint: Option<TokenStream>,
 }
+
+const KNOWN: &str = "a field may have `rename = \"name\"`, `skip`, or one of the constraints `positive`, `lower(a)`, `upper(b)`, \
+                     `interval(a, b)`, `unit_interval`, `simplex`, `ordered`, `positive_ordered`, `unit_vector`, `cholesky_correlation`";
 
 impl Field {
     pub(crate) fn parse(attributes: &[Attribute]) -> Result<Self> {
@@ -47,11 +56,54 @@ impl Field {
                     field.rename = Some(checked_name(&name)?);
                     return Ok(());
                 }
-                Err(meta.error("unknown attribute of a leaf: a field may have `rename = \"name\"` or `skip`"))
+                let Some(constraint) = constraint(&meta)? else {
+                    return Err(meta.error(format!("unknown attribute of a leaf: {KNOWN}")));
+                };
+                match field.constraint.replace(constraint) {
+                    Some(_) => Err(meta.error("a leaf has at most one constraint")),
+                    None => Ok(()),
+                }
             })?;
         }
         Ok(field)
     }
+}
+
+/// The constraint that `meta` names, if it names one.
+fn constraint(meta: &ParseNestedMeta<'_>) -> Result<Option<TokenStream>> {
+    let Some(name) = meta.path.get_ident().map(ToString::to_string) else { return Ok(None) };
+    let bounds = |wanted: usize| {
+        let content;
+        parenthesized!(content in meta.input);
+        let bounds = Punctuated::<Expr, Token![,]>::parse_terminated(&content)?;
+        if bounds.len() == wanted {
+            Ok(bounds.into_iter().map(|bound| quote!(::core::convert::Into::<f64>::into(#bound))))
+        } else {
+            Err(meta.error(format!("`{name}` takes {wanted} bound(s)")))
+        }
+    };
+    Ok(Some(match name.as_str() {
+        "positive" => quote!(Positive),
+        "unit_interval" => quote!(UnitInterval),
+        "simplex" => quote!(Simplex),
+        "ordered" => quote!(Ordered),
+        "positive_ordered" => quote!(PositiveOrdered),
+        "unit_vector" => quote!(UnitVector),
+        "cholesky_correlation" => quote!(CholeskyCorrelation),
+        "lower" => {
+            let bound = bounds(1)?;
+            quote!(Lower(#(#bound),*))
+        }
+        "upper" => {
+            let bound = bounds(1)?;
+            quote!(Upper(#(#bound),*))
+        }
+        "interval" => {
+            let bound = bounds(2)?;
+            quote!(Interval(#(#bound),*))
+        }
+        _ => return Ok(None),
+    }))
 }
 
 /// Names become parts of paths such as `layer.weight[3]`, which must be read back.

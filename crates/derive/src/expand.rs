@@ -13,7 +13,7 @@ pub(crate) fn tensor_tree(input: &DeriveInput) -> Result<TokenStream> {
     let mut generics = input.generics.clone();
     let bounds = generics.make_where_clause();
     for (position, field) in fields.iter().enumerate() {
-        let Field { rename, skip } = Field::parse(&field.attrs)?;
+        let Field { rename, skip, constraint } = Field::parse(&field.attrs)?;
         let member = field
             .ident
             .as_ref()
@@ -24,8 +24,10 @@ pub(crate) fn tensor_tree(input: &DeriveInput) -> Result<TokenStream> {
             continue;
         }
         let name = rename.unwrap_or_else(|| member.to_string().trim_start_matches("r#").to_owned());
-        visits.push(quote! {
-            path.within(#name, |path| <#ty as #library::tree::TensorTree>::visit(&self.#member, path, visitor));
+        let inner = quote!(|path| <#ty as #library::tree::TensorTree>::visit(&self.#member, path, visitor));
+        visits.push(match constraint {
+            Some(constraint) => quote!(path.within_constrained(#name, #library::Constraint::#constraint, #inner);),
+            None => quote!(path.within(#name, #inner);),
         });
         rebuilds.push(quote!(#member: <#ty as #library::tree::TensorTree>::rebuild(&self.#member, source)));
         if !input.generics.params.is_empty() {

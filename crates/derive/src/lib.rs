@@ -6,6 +6,7 @@
 //! |---|---|---|
 //! | `#[tree(rename = "w")]` | field | the name used in paths |
 //! | `#[tree(skip)]` | field | no leaves in here: the value is cloned from the template |
+//! | `#[tree(positive)]`, `#[tree(lower(a))]`, `#[tree(upper(b))]`, `#[tree(interval(a, b))]`, `#[tree(unit_interval)]`, `#[tree(simplex)]`, `#[tree(ordered)]`, `#[tree(positive_ordered)]`, `#[tree(unit_vector)]`, `#[tree(cholesky_correlation)]` | field | the values its leaves can take |
 //! | `#[tree(crate = path)]` | struct | where `sgmcmc` is found, if not at `::sgmcmc` |
 
 mod attributes;

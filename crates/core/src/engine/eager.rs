@@ -9,8 +9,8 @@ use std::fmt;
 
 use burn_tensor::{DType, Device, Tensor};
 
-use self::leaves::{TrackedLeaf, copy, from_flat, read_into, scalar};
-use super::{Evaluator, Target, check_call, check_output};
+use self::leaves::{Place, TrackedLeaf, Unpacked, copy, read_into, scalar, unpack};
+use super::{Evaluator, Target, check_call, check_output, fingerprint};
 use crate::array::default_device;
 use crate::data::{Dataset, Precision, Rows, Weights};
 use crate::error::{Closure, Error, Result};
@@ -96,6 +96,10 @@ impl<P: TensorTree, D: TensorTree> Target for Posterior<P, D> {
     fn evaluator(&self, start: &P) -> Result<Box<dyn Evaluator>> {
         Self::evaluator(self, start)
     }
+
+    fn fingerprint(&self) -> u64 {
+        fingerprint::of(self.data.columns())
+    }
 }
 
 /// Evaluates a [`Posterior`] with Burn's autodiff.
@@ -126,8 +130,7 @@ impl<P: TensorTree, D: TensorTree> Eager<P, D> {
         if !has_likelihood && !model.has_prior() {
             return Err(Error::EmptyModel);
         }
-        let layout = Layout::of(start)?;
-        model.check_shapes(&layout)?;
+        let layout = model.layout(start)?;
         let theta = layout.flatten(start)?;
         let precision = posterior.data.precision().or_else(|| leaves::precision(start)).unwrap_or(Precision::Double);
         let mut evaluator = Self {
@@ -144,7 +147,7 @@ impl<P: TensorTree, D: TensorTree> Eager<P, D> {
     /// Calls the closures once at `theta` on two rows, to see what they return before a long run depends on it.
     fn probe(&mut self, theta: &[f64]) -> Result<()> {
         let n = self.observations().min(2);
-        let params = self.params(theta);
+        let params = self.unpack(theta).params;
         if let Some(prior) = self.posterior.model.log_prior(copy(&params))? {
             finite(Closure::LogPrior, scalar(&prior))?;
         }
@@ -157,18 +160,23 @@ impl<P: TensorTree, D: TensorTree> Eager<P, D> {
     }
 
     /// Untracked parameters.
-    fn params(&self, theta: &[f64]) -> P {
-        from_flat(&self.template, &self.layout, theta, &self.posterior.device, self.dtype, None)
+    fn unpack(&self, theta: &[f64]) -> Unpacked<P> {
+        unpack(&self.template, &self.layout, theta, self.place(), None)
+    }
+
+    fn place(&self) -> Place<'_> {
+        Place { device: &self.posterior.device, dtype: self.dtype }
     }
 
     fn batch(&self, rows: Rows<'_>) -> Result<D> {
         self.posterior.data.batch(rows, &self.posterior.device)
     }
 
-    /// powerᵖ log p(θ), if there is a prior.
-    fn prior_term(&self, params: P) -> Result<Option<Tensor<1>>> {
+    /// powerᵖ log p(θ) + log |∂x/∂y|, as far as there is a prior and a constraint.
+    fn prior_term(&self, Unpacked { params, log_jacobian }: Unpacked<P>) -> Result<Option<Tensor<1>>> {
         let (_, power) = self.posterior.model.powers();
-        Ok(self.posterior.model.log_prior(params)?.map(|value| times(value, power)))
+        let prior = self.posterior.model.log_prior(params)?.map(|value| times(value, power));
+        Ok(sum(prior, log_jacobian))
     }
 
     /// power Σ wᵢ log p(xᵢ|θ), if there is a likelihood and a row.
@@ -198,12 +206,11 @@ impl<P: TensorTree, D: TensorTree> Eager<P, D> {
         &self,
         theta: &[f64],
         grad: &mut [f64],
-        build: impl FnOnce(P) -> Result<Option<Tensor<1>>>,
+        build: impl FnOnce(Unpacked<P>) -> Result<Option<Tensor<1>>>,
     ) -> Result<f64> {
         let mut tracked: Vec<Box<dyn TrackedLeaf>> = Vec::with_capacity(self.layout.blocks().len());
-        let device = &self.posterior.device;
-        let params = from_flat(&self.template, &self.layout, theta, device, self.dtype, Some(&mut tracked));
-        let Some(term) = build(params)? else { return Ok(0.0) };
+        let unpacked = unpack(&self.template, &self.layout, theta, self.place(), Some(&mut tracked));
+        let Some(term) = build(unpacked)? else { return Ok(0.0) };
         let value = scalar(&term);
         // A term that does not depend on any parameter has no tape and no gradient.
         if term.is_tracked() {
@@ -233,13 +240,13 @@ impl<P: TensorTree, D: TensorTree> Evaluator for Eager<P, D> {
 
     fn prior(&mut self, theta: &[f64], grad: &mut [f64]) -> Result<f64> {
         check_call(&self.layout, 0, theta, grad, Rows::range(0..0))?;
-        self.differentiate(theta, grad, |params| self.prior_term(params))
+        self.differentiate(theta, grad, |unpacked| self.prior_term(unpacked))
     }
 
     fn likelihood(&mut self, theta: &[f64], rows: Rows<'_>, grad: &mut [f64]) -> Result<f64> {
         check_call(&self.layout, self.observations(), theta, grad, rows)?;
         rows.chunks(self.posterior.chunk_rows)
-            .map(|chunk| self.differentiate(theta, grad, |params| self.likelihood_term(params, chunk)))
+            .map(|chunk| self.differentiate(theta, grad, |unpacked| self.likelihood_term(unpacked.params, chunk)))
             .sum()
     }
 
@@ -249,22 +256,18 @@ impl<P: TensorTree, D: TensorTree> Evaluator for Eager<P, D> {
         }
         check_call(&self.layout, self.observations(), theta, grad, rows)?;
         // One tape for both closures: a second backward pass would cost as much as the first.
-        self.differentiate(theta, grad, |params| {
-            let prior = if self.posterior.model.has_prior() { self.prior_term(copy(&params))? } else { None };
-            let likelihood = self.likelihood_term(params, rows)?;
-            Ok(match (likelihood, prior) {
-                (Some(likelihood), Some(prior)) => Some(likelihood + prior),
-                (either, None) | (None, either) => either,
-            })
+        self.differentiate(theta, grad, |Unpacked { params, log_jacobian }| {
+            let prior = self.prior_term(Unpacked { params: copy(&params), log_jacobian })?;
+            Ok(sum(self.likelihood_term(params, rows)?, prior))
         })
     }
 
     fn log_density(&mut self, theta: &[f64], rows: Rows<'_>) -> Result<f64> {
         self.layout.check_length(theta)?;
         rows.check(self.observations())?;
-        let mut total = self.prior_term(self.params(theta))?.map_or(0.0, |term| scalar(&term));
+        let mut total = self.prior_term(self.unpack(theta))?.map_or(0.0, |term| scalar(&term));
         for chunk in rows.chunks(self.posterior.chunk_rows) {
-            total += self.likelihood_term(self.params(theta), chunk)?.map_or(0.0, |term| scalar(&term));
+            total += self.likelihood_term(self.unpack(theta).params, chunk)?.map_or(0.0, |term| scalar(&term));
         }
         Ok(total)
     }
@@ -276,7 +279,7 @@ impl<P: TensorTree, D: TensorTree> Evaluator for Eager<P, D> {
         let mut done = 0;
         for chunk in rows.chunks(self.posterior.chunk_rows) {
             let out = &mut out[done..done + chunk.len()];
-            match self.posterior.model.log_likelihood(self.params(theta), self.batch(chunk)?, chunk.len())? {
+            match self.posterior.model.log_likelihood(self.unpack(theta).params, self.batch(chunk)?, chunk.len())? {
                 Some(terms) => read_into(&terms.into_data(), out, |place, value| *place = value),
                 None => out.fill(0.0),
             }
@@ -304,6 +307,13 @@ impl<P: TensorTree, D: TensorTree> Evaluator for Eager<P, D> {
 fn times(tensor: Tensor<1>, factor: f64) -> Tensor<1> {
     #[expect(clippy::float_cmp, reason = "exactly one is the common case and needs no operation")]
     if factor == 1.0 { tensor } else { tensor * factor }
+}
+
+fn sum(a: Option<Tensor<1>>, b: Option<Tensor<1>>) -> Option<Tensor<1>> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a + b),
+        (either, None) | (None, either) => either,
+    }
 }
 
 fn finite(closure: Closure, value: f64) -> Result<()> {

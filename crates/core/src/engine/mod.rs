@@ -5,6 +5,7 @@
 
 pub mod analytic;
 pub mod eager;
+mod fingerprint;
 
 pub use analytic::{Analytic, AnalyticModel};
 pub use eager::Posterior;
@@ -21,6 +22,11 @@ pub trait Target: Send + Sync {
 
     /// An evaluator for parameters shaped as `start`, checked at `start`.
     fn evaluator(&self, start: &Self::Params) -> Result<Box<dyn Evaluator>>;
+
+    /// A number that tells the data apart from others, where that is possible; costs a pass over them.
+    fn fingerprint(&self) -> u64 {
+        0
+    }
 }
 
 /// Evaluates one model on one data set. Each chain has its own, with its own work space.

@@ -10,6 +10,7 @@ use burn_tensor::Tensor;
 pub(crate) use closure::guarded;
 use closure::{AnyRank, rank_one};
 
+use crate::constraint::Constraint;
 use crate::data::Dataset;
 use crate::engine::Posterior;
 use crate::error::{Closure, Error, Result};
@@ -48,6 +49,7 @@ pub struct Model<P, D = ()> {
     /// The power of the prior alone.
     prior_power: f64,
     shapes: Vec<(String, Vec<usize>)>,
+    constraints: Vec<(String, Constraint)>,
 }
 
 impl<P, D> Clone for Model<P, D> {
@@ -58,6 +60,7 @@ impl<P, D> Clone for Model<P, D> {
             power: self.power,
             prior_power: self.prior_power,
             shapes: self.shapes.clone(),
+            constraints: self.constraints.clone(),
         }
     }
 }
@@ -70,6 +73,7 @@ impl<P, D> fmt::Debug for Model<P, D> {
             .field("power", &self.power)
             .field("prior_power", &self.prior_power)
             .field("shapes", &self.shapes)
+            .field("constraints", &self.constraints)
             .finish()
     }
 }
@@ -116,6 +120,13 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
     #[must_use]
     pub fn shape(mut self, path: impl Into<String>, shape: impl Into<Vec<usize>>) -> Self {
         self.shapes.push((path.into(), shape.into()));
+        self
+    }
+
+    /// Constrains the values of the parameter at `path`, as `#[tree(positive)]` and its like do on a field.
+    #[must_use]
+    pub fn constrain(mut self, path: impl Into<String>, constraint: Constraint) -> Self {
+        self.constraints.push((path.into(), constraint));
         self
     }
 
@@ -169,8 +180,13 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
         (self.power, self.power * self.prior_power)
     }
 
-    /// An error unless `layout` has the declared shapes.
-    pub(crate) fn check_shapes(&self, layout: &Layout) -> Result<()> {
+    /// The layout of parameters shaped as `start`, with the shapes and constraints declared here.
+    ///
+    /// # Errors
+    ///
+    /// If `start` has other shapes than declared, or a declaration is about a parameter that is not there.
+    pub fn layout(&self, start: &P) -> Result<Layout> {
+        let mut layout = Layout::of(start)?;
         for (name, declared) in &self.shapes {
             let block = layout.block(name)?;
             if block.shape != *declared {
@@ -178,11 +194,21 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
                 return Err(Error::ParameterShape { parameter, declared, found });
             }
         }
-        Ok(())
+        for (name, constraint) in &self.constraints {
+            layout = layout.constrained(name, *constraint)?;
+        }
+        Ok(layout)
     }
 
     fn bare() -> Self {
-        Self { log_likelihood: None, log_prior: None, power: 1.0, prior_power: 1.0, shapes: Vec::new() }
+        Self {
+            log_likelihood: None,
+            log_prior: None,
+            power: 1.0,
+            prior_power: 1.0,
+            shapes: vec![],
+            constraints: vec![],
+        }
     }
 }
 

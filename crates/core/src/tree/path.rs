@@ -2,10 +2,13 @@
 
 use std::fmt;
 
-/// The place of a leaf: the names of the fields on the way to it, joined by dots.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+use crate::constraint::Constraint;
+
+/// The place of a leaf: the names of the fields on the way to it, joined by dots, and the constraint declared there.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Path {
     joined: String,
+    constraint: Option<Constraint>,
 }
 
 impl Path {
@@ -23,6 +26,23 @@ impl Path {
         self.joined.push_str(&name.to_string());
         inner(self);
         self.joined.truncate(length);
+    }
+
+    /// As [`within`](Self::within), for leaves that are declared to be so constrained.
+    pub fn within_constrained(
+        &mut self,
+        name: impl fmt::Display,
+        constraint: Constraint,
+        inner: impl FnOnce(&mut Self),
+    ) {
+        let outer = self.constraint.replace(constraint);
+        self.within(name, inner);
+        self.constraint = outer;
+    }
+
+    /// The constraint declared on the way to this place.
+    pub fn constraint(&self) -> Option<Constraint> {
+        self.constraint
     }
 
     /// The joined names, or `root` where the tree is a single leaf and has no name of its own.

@@ -20,16 +20,30 @@ impl<const D: usize> TrackedLeaf for Tensor<D> {
     }
 }
 
-/// The tree `theta` stands for; its leaves are tracked and listed in `tracked` where that is given.
-pub(super) fn from_flat<P: TensorTree>(
+/// Parameters as a closure takes them, and what constraining them adds to the log density.
+pub(super) struct Unpacked<P> {
+    pub(super) params: P,
+    /// log |∂x/∂y|, if a parameter is constrained.
+    pub(super) log_jacobian: Option<Tensor<1>>,
+}
+
+/// Where tensors are made, and of what type.
+pub(super) struct Place<'a> {
+    pub(super) device: &'a Device,
+    pub(super) dtype: DType,
+}
+
+/// The tree the coordinates `theta` stand for; the leaves are tracked and listed in `tracked` where that is given.
+pub(super) fn unpack<P: TensorTree>(
     template: &P,
     layout: &Layout,
     theta: &[f64],
-    device: &Device,
-    dtype: DType,
+    place: Place<'_>,
     tracked: Option<&mut Vec<Box<dyn TrackedLeaf>>>,
-) -> P {
-    template.rebuild(&mut FromFlat { blocks: layout.blocks().iter(), theta, device, dtype, tracked })
+) -> Unpacked<P> {
+    let mut source = FromFlat { blocks: layout.blocks().iter(), theta, place, tracked, log_jacobian: None };
+    let params = template.rebuild(&mut source);
+    Unpacked { params, log_jacobian: source.log_jacobian }
 }
 
 /// The same tree again; tracked leaves stay the same nodes of the tape.
@@ -75,17 +89,15 @@ fn data(values: &[f64], shape: Vec<usize>, dtype: DType) -> TensorData {
 struct FromFlat<'a> {
     blocks: slice::Iter<'a, Block>,
     theta: &'a [f64],
-    device: &'a Device,
-    dtype: DType,
+    place: Place<'a>,
     tracked: Option<&'a mut Vec<Box<dyn TrackedLeaf>>>,
+    log_jacobian: Option<Tensor<1>>,
 }
 
-impl Source for FromFlat<'_> {
-    fn float<const D: usize>(&mut self, like: &Tensor<D>) -> Tensor<D> {
-        // A tree asks for as many leaves as it showed when it was laid out.
-        let Some(block) = self.blocks.next() else { return like.clone() };
-        let values = data(&self.theta[block.range.clone()], block.shape.clone(), self.dtype);
-        let leaf = Tensor::from_data(values, (self.device, self.dtype));
+impl FromFlat<'_> {
+    fn leaf<const D: usize>(&mut self, block: &Block, shape: Vec<usize>) -> Tensor<D> {
+        let Place { device, dtype } = self.place;
+        let leaf = Tensor::from_data(data(&self.theta[block.range.clone()], shape, dtype), (device, dtype));
         match &mut self.tracked {
             Some(tracked) => {
                 let leaf = leaf.autodiff().require_grad();
@@ -94,6 +106,21 @@ impl Source for FromFlat<'_> {
             }
             None => leaf,
         }
+    }
+}
+
+impl Source for FromFlat<'_> {
+    fn float<const D: usize>(&mut self, like: &Tensor<D>) -> Tensor<D> {
+        // A tree asks for as many leaves as it showed when it was laid out.
+        let Some(block) = self.blocks.next() else { return like.clone() };
+        let Some(constraint) = block.constraint else { return self.leaf(block, block.shape.clone()) };
+        let free = self.leaf::<2>(block, block.group_shape().to_vec());
+        let (values, log_jacobian) = constraint.on_tensor(free);
+        self.log_jacobian = Some(match self.log_jacobian.take() {
+            Some(sum) => sum + log_jacobian,
+            None => log_jacobian,
+        });
+        values.reshape(like.dims())
     }
 
     fn int<const D: usize>(&mut self, like: &Tensor<D, Int>) -> Tensor<D, Int> {
