@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::constraint::Constraint;
+
 /// The result of every fallible call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -122,6 +124,32 @@ pub enum Error {
         value: f64,
     },
 
+    /// A start value outside its constraint.
+    #[error("the start value of `{element}` is {value}: `{parameter}` must be {constraint}")]
+    OutsideSupport {
+        /// The element's name.
+        element: String,
+        /// The value given.
+        value: f64,
+        /// The parameter.
+        parameter: String,
+        /// Its constraint.
+        constraint: Constraint,
+    },
+
+    /// A constraint that a parameter of this shape cannot have.
+    #[error("parameter `{parameter}` of shape {shape:?} cannot be {constraint}: {reason}")]
+    Constraint {
+        /// The parameter.
+        parameter: String,
+        /// Its shape.
+        shape: Vec<usize>,
+        /// The constraint.
+        constraint: Constraint,
+        /// Why not.
+        reason: &'static str,
+    },
+
     /// A flat vector of the wrong length.
     #[error("{what} has length {found}, expected {expected}")]
     Length {
@@ -204,6 +232,78 @@ pub enum Error {
         found: String,
     },
 
+    /// No data leaf of that name.
+    #[error("there is no data leaf `{leaf}`: the leaves are {known}")]
+    UnknownLeaf {
+        /// What was asked for.
+        leaf: String,
+        /// What there is.
+        known: String,
+    },
+
+    /// Two data leaves of the same name.
+    #[error("two data leaves are called `{leaf}`: give each its own name")]
+    RepeatedLeaf {
+        /// The name.
+        leaf: String,
+    },
+
+    /// A data leaf of another kind than wanted.
+    #[error("data leaf `{leaf}` is {found} but {expected} is wanted: convert it or change the type of the field")]
+    LeafKind {
+        /// The leaf.
+        leaf: String,
+        /// Its kind.
+        found: &'static str,
+        /// The kind wanted.
+        expected: &'static str,
+    },
+
+    /// A data leaf of another rank than wanted.
+    #[error("data leaf `{leaf}` has rank {found}, wanted is {expected} (the observation is the first axis)")]
+    LeafRank {
+        /// The leaf.
+        leaf: String,
+        /// Its rank.
+        found: usize,
+        /// The rank wanted, as words.
+        expected: String,
+    },
+
+    /// A data leaf with another number of columns than wanted.
+    #[error("data leaf `{leaf}` has {found} columns but the scaling was fitted to {expected}")]
+    LeafWidth {
+        /// The leaf.
+        leaf: String,
+        /// Its columns.
+        found: usize,
+        /// The columns wanted.
+        expected: usize,
+    },
+
+    /// Values that are not a whole number of rows.
+    #[error("data leaf `{leaf}`: {values} values are not a whole number of rows of shape {row_shape:?}")]
+    RowShape {
+        /// The leaf.
+        leaf: String,
+        /// How many values were given.
+        values: usize,
+        /// The shape of a row.
+        row_shape: Vec<usize>,
+    },
+
+    /// A split with an empty part.
+    #[error(
+        "a first part of {asked} leaves a part empty: the data set has {observations} observations \
+         (an integer is a count, a float a proportion)"
+    )]
+    Split {
+        /// What was asked for.
+        asked: String,
+        /// How many observations there are.
+        observations: usize,
+    },
+
     /// A minibatch that cannot be drawn.
     #[error("{0}")]
     BatchSize(#[from] BatchSizeError),
@@ -260,6 +360,20 @@ pub enum Error {
         expected: &'static str,
     },
 
+    /// Draws that cannot be kept.
+    #[error("{reason}: free some space or choose another place; draws made so far are kept")]
+    Sink {
+        /// What is wrong.
+        reason: String,
+    },
+
+    /// A checkpoint that cannot be written or read.
+    #[error("the checkpoint cannot be used: {reason}")]
+    Checkpoint {
+        /// What is wrong with it.
+        reason: String,
+    },
+
     /// A gradient or a position became NaN or infinite.
     #[error("{what} of `{element}` became {value} at iteration {iteration}: {remedy}")]
     Diverged {
@@ -274,6 +388,13 @@ pub enum Error {
         /// What to do.
         remedy: &'static str,
     },
+}
+
+impl Error {
+    /// The error that `what` would take `needed` bytes where `limit` are allowed.
+    pub fn memory(what: String, needed: usize, limit: usize, remedy: &'static str) -> Self {
+        Self::Memory { what, needed: human_bytes(needed), limit: human_bytes(limit), remedy }
+    }
 }
 
 /// Why a minibatch cannot be drawn.
@@ -313,7 +434,7 @@ pub enum BatchSizeError {
 }
 
 /// Bytes in the largest unit that leaves a number above one.
-pub(crate) fn human_bytes(bytes: usize) -> String {
+fn human_bytes(bytes: usize) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut value = bytes as f64;
     let mut unit = 0;

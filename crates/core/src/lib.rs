@@ -10,7 +10,9 @@
 //! vector, described by a [`Layout`].
 
 pub mod array;
+pub mod constraint;
 pub mod data;
+pub mod distributions;
 pub mod engine;
 pub mod error;
 pub mod gradient;
@@ -19,12 +21,14 @@ pub mod minibatch;
 pub mod mode;
 pub mod model;
 pub mod rng;
+pub mod special;
 pub mod tree;
 
 /// The tensor library models are written in.
 pub use burn_tensor as burn;
 
 pub use array::{array, default_device, full, ones, zeros};
+pub use constraint::Constraint;
 pub use data::{Columns, Dataset, Precision, Rows};
 pub use engine::{Analytic, AnalyticModel, Evaluator, Posterior, Target};
 pub use error::{BatchSizeError, Closure, Error, Result};

@@ -42,6 +42,13 @@ impl ChainRng {
         Self { noise, minibatch }
     }
 
+    /// A third stream of the same chain, for what happens before it starts.
+    pub fn before_start(seed: u64, chain: u64) -> StreamRng {
+        let mut stream = Self::new(seed, chain).minibatch;
+        stream.jump();
+        stream
+    }
+
     /// The stream the dynamics draw their noise from.
     pub fn noise(&mut self) -> &mut StreamRng {
         &mut self.noise

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use burn_tensor::{Bool, DType, Device, Int, Tensor, TensorData};
 
 use super::{Column, Rows};
-use crate::array::{Number, default_device};
+use crate::array::default_device;
 use crate::error::{Error, Result};
-use crate::tree::{Named, Path, Source, TensorTree, Visitor};
+use crate::tree::{Path, Source, TensorTree, Visitor};
 
 /// The name of the only leaf of a data set that is one bare tensor.
-const ROOT: &str = "data";
+pub(super) const ROOT: &str = "data";
 
 /// The float type a likelihood is computed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,9 +54,9 @@ impl Precision {
 /// # Ok::<(), sgmcmc_core::Error>(())
 /// ```
 pub struct Dataset<D> {
-    columns: Arc<Vec<Column>>,
-    template: Arc<D>,
-    observations: usize,
+    pub(super) columns: Arc<Vec<Column>>,
+    pub(super) template: Arc<D>,
+    pub(super) observations: usize,
 }
 
 impl<D> Clone for Dataset<D> {
@@ -108,7 +108,7 @@ impl<D: TensorTree> Dataset<D> {
     #[must_use]
     pub fn with_precision(self, precision: Precision) -> Self {
         let columns = Arc::unwrap_or_clone(self.columns);
-        let columns = columns.into_iter().map(|column| column.with_float(precision.dtype())).collect();
+        let columns = columns.into_iter().map(|column| column.with_precision(precision)).collect();
         Self::assemble(columns, &*self.template, self.observations)
     }
 
@@ -138,53 +138,12 @@ impl<D: TensorTree> Dataset<D> {
         Ok(self.template.rebuild(&mut Gatherer { columns: self.columns.iter(), rows, device }))
     }
 
-    fn assemble(columns: Vec<Column>, like: &D, observations: usize) -> Self {
+    pub(super) fn assemble(columns: Vec<Column>, like: &D, observations: usize) -> Self {
         let device = default_device();
         let first = Rows::range(0..observations.min(1));
         // One row is enough to know the structure; the tree that was given need not be kept in memory.
         let template = like.rebuild(&mut Gatherer { columns: columns.iter(), rows: first, device: &device });
         Self { columns: Arc::new(columns), template: Arc::new(template), observations }
-    }
-}
-
-/// A data set put together leaf by leaf from plain vectors; closures see it as [`Named`].
-///
-/// ```
-/// use sgmcmc_core::Columns;
-///
-/// let data = Columns::new()
-///     .leaf("x", vec![0.5_f32, 1.0, -1.0, 2.0, 0.0, 3.0], [3, 2])?
-///     .leaf("user", vec![4_i64, 0, 4], [3])?
-///     .build()?;
-/// assert_eq!(data.observations(), 3);
-/// # Ok::<(), sgmcmc_core::Error>(())
-/// ```
-#[derive(Clone, Debug, Default)]
-pub struct Columns {
-    leaves: Named,
-}
-
-impl Columns {
-    /// No leaf yet.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Adds a leaf of row-major `values`.
-    ///
-    /// # Errors
-    ///
-    /// If the values do not fill the shape.
-    pub fn leaf<T: Number, const R: usize>(self, name: &str, values: Vec<T>, shape: [usize; R]) -> Result<Self>
-    where
-        Tensor<R, T::Kind>: Into<crate::tree::Leaf>,
-    {
-        Ok(Self { leaves: self.leaves.with(name, crate::array::array(values, shape)?) })
-    }
-
-    /// The data set, checked as by [`Dataset::new`].
-    pub fn build(self) -> Result<Dataset<Named>> {
-        Dataset::new(self.leaves)
     }
 }
 
@@ -194,7 +153,7 @@ fn columns_of<D: TensorTree>(tree: &D) -> Result<Vec<Column>> {
     collector.columns
 }
 
-fn check_columns(columns: &[Column]) -> Result<usize> {
+pub(super) fn check_columns(columns: &[Column]) -> Result<usize> {
     let Some(first) = columns.first() else {
         return Err(Error::EmptyDataset { reason: "it has no leaf".into() });
     };
@@ -230,7 +189,7 @@ struct Collector {
 impl Collector {
     fn push(&mut self, path: &Path, data: TensorData) {
         if let Ok(columns) = &mut self.columns {
-            match Column::new(path.name_or(ROOT), data) {
+            match Column::from_tensor(path.name_or(ROOT), data) {
                 Ok(column) => columns.push(column),
                 Err(error) => self.columns = Err(error),
             }
@@ -287,6 +246,7 @@ impl Source for Gatherer<'_> {
 mod tests {
     use super::*;
     use crate::array::array;
+    use crate::data::Columns;
 
     fn message<T: fmt::Debug>(result: Result<T>) -> String {
         result.unwrap_err().to_string()

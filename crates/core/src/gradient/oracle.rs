@@ -1,5 +1,7 @@
 //! What dynamics ask for gradients.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::GradientEstimator;
@@ -24,23 +26,28 @@ pub struct OracleState<S> {
 
 /// Gives dynamics gradients when and where they ask: on a new minibatch, or on the same one at another point.
 #[derive(Debug)]
-pub struct Oracle<'a, G: GradientEstimator> {
-    estimator: &'a G,
+pub struct Oracle<G: GradientEstimator> {
+    estimator: Arc<G>,
     evaluator: Box<dyn Evaluator>,
     state: OracleState<G::State>,
 }
 
-impl<'a, G: GradientEstimator> Oracle<'a, G> {
+impl<G: GradientEstimator> Oracle<G> {
     /// An oracle for a chain about to start at `theta`.
-    pub fn new(estimator: &'a G, mut evaluator: Box<dyn Evaluator>, theta: &[f64], rng: ChainRng) -> Result<Self> {
+    pub fn new(estimator: G, evaluator: Box<dyn Evaluator>, theta: &[f64], rng: ChainRng) -> Result<Self> {
+        Self::shared(Arc::new(estimator), evaluator, theta, rng)
+    }
+
+    /// As [`new`](Self::new), with an estimator that other chains use too.
+    pub fn shared(estimator: Arc<G>, mut evaluator: Box<dyn Evaluator>, theta: &[f64], rng: ChainRng) -> Result<Self> {
         let state = estimator.init(theta, evaluator.as_mut())?;
         let state = OracleState { estimator: state, batch: Minibatch::default(), rng, estimates: 0 };
         Ok(Self { estimator, evaluator, state })
     }
 
-    /// An oracle that goes on from a saved state.
-    pub fn resume(estimator: &'a G, evaluator: Box<dyn Evaluator>, state: OracleState<G::State>) -> Self {
-        Self { estimator, evaluator, state }
+    /// Goes on from a saved state.
+    pub fn restore(&mut self, state: OracleState<G::State>) {
+        self.state = state;
     }
 
     /// Writes an estimate of ∇ log p(θ|x) on a new minibatch into `out`; returns an estimate of log p(θ|x).
@@ -61,6 +68,11 @@ impl<'a, G: GradientEstimator> Oracle<'a, G> {
     /// The stream the dynamics draw their noise from.
     pub fn noise(&mut self) -> &mut StreamRng {
         self.state.rng.noise()
+    }
+
+    /// The estimator and what evaluates the model, to measure the one on the other.
+    pub fn parts(&mut self) -> (&G, &mut dyn Evaluator) {
+        (&self.estimator, self.evaluator.as_mut())
     }
 
     /// What evaluates the model.

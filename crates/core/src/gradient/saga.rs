@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::GradientEstimator;
 use crate::engine::Evaluator;
-use crate::error::{Error, Result, human_bytes};
+use crate::error::{Error, Result};
 use crate::minibatch::{Minibatch, Scheme, WithoutReplacement};
 use crate::rng::StreamRng;
 
@@ -75,12 +75,12 @@ impl<S: Scheme> GradientEstimator for Saga<S> {
         let (observations, dim) = (evaluator.observations(), evaluator.dim());
         let needed = Self::memory(observations, dim);
         if needed > self.memory_limit {
-            return Err(Error::Memory {
-                what: format!("SAGA's table of {observations} gradients of length {dim}"),
-                needed: human_bytes(needed),
-                limit: human_bytes(self.memory_limit),
-                remedy: "raise `memory_limit`, or use `ControlVariate` or `Svrg`, which keep one gradient only",
-            });
+            return Err(Error::memory(
+                format!("SAGA's table of {observations} gradients of length {dim}"),
+                needed,
+                self.memory_limit,
+                "raise `memory_limit`, or use `ControlVariate` or `Svrg`, which keep one gradient only",
+            ));
         }
         let scheme = self.scheme.init(observations)?;
         let mut table = vec![0.0; observations * dim];

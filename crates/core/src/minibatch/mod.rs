@@ -32,18 +32,41 @@ pub trait Scheme: Clone + Send + Sync + 'static {
     fn draw(&self, state: &mut Self::State, rng: &mut StreamRng, batch: &mut Minibatch);
 }
 
-/// A number is the usual scheme: that many observations without replacement.
-macro_rules! scheme_from {
+/// What says how minibatches are drawn: a [`Scheme`], or a number for [`WithoutReplacement`] of that size.
+pub trait IntoScheme {
+    /// The scheme.
+    type Scheme: Scheme;
+
+    /// The scheme.
+    fn into_scheme(self) -> Self::Scheme;
+}
+
+macro_rules! number_is_scheme {
     ($($number:ty),+) => {
-        $(impl From<$number> for WithoutReplacement {
-            fn from(size: $number) -> Self {
-                Self::new(size)
+        $(impl IntoScheme for $number {
+            type Scheme = WithoutReplacement;
+
+            fn into_scheme(self) -> WithoutReplacement {
+                WithoutReplacement::new(self)
             }
         })+
     };
 }
 
-scheme_from!(usize, u32, i32, i64, f64);
+macro_rules! scheme_is_scheme {
+    ($($scheme:ty),+) => {
+        $(impl IntoScheme for $scheme {
+            type Scheme = Self;
+
+            fn into_scheme(self) -> Self {
+                self
+            }
+        })+
+    };
+}
+
+number_is_scheme!(i32, i64, u32, u64, usize, f64);
+scheme_is_scheme!(WithoutReplacement, WithReplacement, Epochs, Weighted);
 
 /// The rows of one minibatch and their weights wᵢ.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -3,6 +3,7 @@
 //! wᵢ = 1/(n pᵢ). The variance of Σ wᵢ aᵢ is (1/n) (Σ aᵢ²/pᵢ − (Σ aᵢ)²): small where pᵢ follows |aᵢ|.
 //! Needs a likelihood with one entry per observation.
 
+use std::fmt;
 use std::sync::Arc;
 
 use rand_distr::Distribution;
@@ -14,11 +15,17 @@ use crate::error::{Error, Result};
 use crate::rng::StreamRng;
 
 /// n observations per minibatch, each drawn with its own probability.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Weighted {
     size: BatchSize,
     probabilities: Arc<[f64]>,
     alias: Arc<WeightedAliasIndex<f64>>,
+}
+
+impl fmt::Debug for Weighted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Weighted").field("size", &self.size).field("weights", &self.probabilities.len()).finish()
+    }
 }
 
 impl Weighted {

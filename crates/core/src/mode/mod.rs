@@ -138,7 +138,7 @@ impl<O: Optimiser> ModeSearch<O> {
     /// If the search leaves the finite numbers (the step size is too large), or as estimator and model do.
     pub fn run<G: GradientEstimator>(
         &self,
-        estimator: &G,
+        estimator: G,
         evaluator: Box<dyn Evaluator>,
         start: &[f64],
     ) -> Result<Mode> {
@@ -200,11 +200,7 @@ impl Point {
 }
 
 impl<'a, O: Optimiser> Climb<'a, O> {
-    fn begin<G: GradientEstimator>(
-        search: &'a ModeSearch<O>,
-        oracle: &mut Oracle<'_, G>,
-        start: &[f64],
-    ) -> Result<Self> {
+    fn begin<G: GradientEstimator>(search: &'a ModeSearch<O>, oracle: &mut Oracle<G>, start: &[f64]) -> Result<Self> {
         let best = Point::at(start, oracle.evaluator())?;
         Ok(Self {
             optimiser: &search.optimiser,
@@ -219,7 +215,7 @@ impl<'a, O: Optimiser> Climb<'a, O> {
         })
     }
 
-    fn stretch<G: GradientEstimator>(&mut self, oracle: &mut Oracle<'_, G>, steps: u64) -> Result<()> {
+    fn stretch<G: GradientEstimator>(&mut self, oracle: &mut Oracle<G>, steps: u64) -> Result<()> {
         for _ in 0..steps {
             self.iterations += 1;
             oracle.fresh(&self.theta, &mut self.gradient)?;
@@ -227,7 +223,7 @@ impl<'a, O: Optimiser> Climb<'a, O> {
             if let Some(index) = self.theta.iter().position(|value| !value.is_finite()) {
                 return Err(Error::Diverged {
                     what: "the mode search: the value",
-                    element: oracle.layout().element(index),
+                    element: oracle.layout().coordinate(index),
                     value: self.theta[index],
                     iteration: self.iterations,
                     remedy: "use a smaller step size for the optimiser",
@@ -238,7 +234,7 @@ impl<'a, O: Optimiser> Climb<'a, O> {
     }
 
     /// Looks at the full data; whether the last stretch gained more than `tolerance`. If not, goes back and slows down.
-    fn look<G: GradientEstimator>(&mut self, oracle: &mut Oracle<'_, G>, tolerance: f64) -> Result<bool> {
+    fn look<G: GradientEstimator>(&mut self, oracle: &mut Oracle<G>, tolerance: f64) -> Result<bool> {
         let here = Point::at(&self.theta, oracle.evaluator())?;
         self.full_passes += 1;
         let gain = here.log_posterior - self.best.log_posterior;

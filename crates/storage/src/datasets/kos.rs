@@ -1,0 +1,144 @@
+//! Blog entries as bags of words.
+
+use std::path::Path;
+
+use rand_distr::{Distribution, Gamma, Poisson};
+use sgmcmc_core::Dataset;
+use sgmcmc_core::data::Column;
+
+use super::synthetic::{Categories, check_size, generator};
+use super::trees::Documents;
+use super::{Origin, assemble};
+use crate::error::{Error, Place, Problem, Result};
+use crate::source::Lines;
+
+const ORIGIN: Origin = Origin {
+    name: "KOS",
+    folder: "bow-kos",
+    from: "the UCI Machine Learning Repository, “Bag of Words”, KOS blog entries",
+    synthetic: "datasets::kos_like",
+};
+
+const WORDS: usize = 6906;
+
+/// Words in blog entries: 3430 documents over 6906 words, 353 160 pairs, 467 714 words in all.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Kos {
+    /// 3430 observations: the distinct words of a document and their counts.
+    pub documents: Dataset<Documents>,
+    /// The 6906 words.
+    pub vocabulary: Vec<String>,
+}
+
+/// Reads `dir/bow-kos/docword.kos.txt` and `dir/bow-kos/vocab.kos.txt`.
+///
+/// # Errors
+///
+/// If a file is not there or is damaged.
+pub fn kos(dir: impl AsRef<Path>) -> Result<Kos> {
+    let words = ORIGIN.file(dir.as_ref(), "vocab.kos.txt")?;
+    let (mut lines, mut vocabulary) = (Lines::open(&words)?, Vec::new());
+    while let Some((_, word)) = lines.next()? {
+        vocabulary.push(String::from_utf8_lossy(word).into_owned());
+    }
+    let counts = ORIGIN.file(dir.as_ref(), "docword.kos.txt")?;
+    Ok(Kos { documents: documents(&counts, vocabulary.len())?, vocabulary })
+}
+
+/// Three lines with the numbers of documents, words and pairs, then lines `document word count`.
+fn documents(file: &Path, words: usize) -> Result<Dataset<Documents>> {
+    let mut lines = Lines::open(file)?;
+    let mut head = [0_usize; 3];
+    for (number, name) in head.iter_mut().zip(["documents", "words", "pairs"]) {
+        let Some((line, text)) = lines.next()? else { return Err(Error::file(file, Problem::Empty)) };
+        *number = integer(text).map_err(|problem| Error::at(file, Place::line(line).column(name), problem))?;
+    }
+    if head[1] != words {
+        let detail = format!("{} words where the vocabulary has {words}", head[1]);
+        return Err(Error::at(file, Place::line(2), Problem::Corrupt { detail }));
+    }
+    let mut bags: Vec<Vec<(i64, f32)>> = Vec::new();
+    let mut pairs = 0;
+    while let Some((line, text)) = lines.next()? {
+        let fields: Vec<&[u8]> = text.split(u8::is_ascii_whitespace).collect();
+        let [document, word, count] = fields.as_slice() else {
+            return Err(Error::at(file, Place::line(line), Problem::Ragged { found: fields.len(), expected: 3 }));
+        };
+        let inside = |name: &'static str, text: &[u8], limit: usize| {
+            let place = || Place::line(line).column(name);
+            match integer(text).map_err(|problem| Error::at(file, place(), problem))? {
+                number if (1..=limit).contains(&number) => Ok(number),
+                number => {
+                    let range = format!("1 to {limit}");
+                    Err(Error::at(file, place(), Problem::OutOfRange { what: name, value: number.to_string(), range }))
+                }
+            }
+        };
+        // The pairs are sorted by document, so that no more documents can have been met than pairs.
+        let document = inside("document", document, head[0].min(bags.len() + 1))?;
+        let word = inside("word", word, words)?;
+        let count = inside("count", count, u32::MAX as usize)?;
+        bags.resize_with(bags.len().max(document), Vec::new);
+        bags[document - 1].push((word as i64 - 1, count as f32));
+        pairs += 1;
+    }
+    if pairs != head[2] || bags.len() != head[0] {
+        let detail = format!("{} documents and {} pairs announced, {} and {pairs} found", head[0], head[2], bags.len());
+        return Err(Error::file(file, Problem::Truncated { detail }));
+    }
+    let columns = padded(bags).map_err(Error::content(file))?;
+    assemble(columns, &Documents::template()?, file)
+}
+
+fn integer(text: &[u8]) -> Result<usize, Problem> {
+    let number = std::str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok());
+    number.ok_or_else(|| Problem::not_a_number(text, "an integer"))
+}
+
+fn padded(bags: Vec<Vec<(i64, f32)>>) -> sgmcmc_core::Result<Vec<Column>> {
+    let longest = bags.iter().map(Vec::len).max().unwrap_or_default().max(1);
+    let (mut word, mut count) = (vec![0_i64; bags.len() * longest], vec![0.0_f32; bags.len() * longest]);
+    for (document, bag) in bags.iter().enumerate() {
+        for (place, (name, times)) in bag.iter().enumerate() {
+            word[document * longest + place] = *name;
+            count[document * longest + place] = *times;
+        }
+    }
+    Ok(vec![Column::new("word", word, [longest])?, Column::new("count", count, [longest])?])
+}
+
+/// `n` documents with the columns of [`kos`], drawn from latent Dirichlet allocation with ten topics: topics from
+/// Dirichlet(0.05), proportions from Dirichlet(0.2), lengths from Poisson(136).
+///
+/// # Errors
+///
+/// If `n` is 0.
+pub fn kos_like(n: usize, seed: u64) -> Result<Kos> {
+    const TOPICS: usize = 10;
+    check_size(n, 1..=usize::MAX, "use at least 1")?;
+    let mut rng = generator(seed);
+    let impossible = || sgmcmc_core::Error::Setting {
+        name: "a constant of the synthetic model",
+        value: "invalid".into(),
+        expected: "it is positive",
+    };
+    let rare = Gamma::new(0.05, 1.0).map_err(|_| impossible())?;
+    let shares = Gamma::new(0.2, 1.0).map_err(|_| impossible())?;
+    let lengths = Poisson::new(136.0).map_err(|_| impossible())?;
+    let topics: Vec<Categories> =
+        (0..TOPICS).map(|_| Categories::new((0..WORDS).map(|_| rare.sample(&mut rng)))).collect();
+    let mut bags = Vec::with_capacity(n);
+    for _ in 0..n {
+        let proportions = Categories::new((0..TOPICS).map(|_| shares.sample(&mut rng)));
+        let mut bag = std::collections::BTreeMap::new();
+        let length: f64 = lengths.sample(&mut rng);
+        for _ in 0..(length as usize).max(1) {
+            let topic = &topics[proportions.draw(&mut rng)];
+            *bag.entry(topic.draw(&mut rng) as i64).or_insert(0.0_f32) += 1.0;
+        }
+        bags.push(bag.into_iter().collect());
+    }
+    let documents = Dataset::from_columns(padded(bags)?)?.typed(&Documents::template()?)?;
+    Ok(Kos { documents, vocabulary: (0..WORDS).map(|word| format!("word{word}")).collect() })
+}

@@ -1,0 +1,15 @@
+//! Files. Data sets: [readers](read) of the usual formats, [mapped files](mapped) for data larger than memory, and
+//! [well-known data sets](datasets) with synthetic ones of the same shape. [Runs](runs): checkpoints, and draws as they are made.
+//!
+//! Messages name the file, the line or row, and the column.
+
+pub mod datasets;
+pub mod error;
+pub mod mapped;
+pub mod read;
+pub mod runs;
+mod source;
+
+pub use error::{Error, FileError, Place, Problem, Result};
+pub use mapped::{CreateMapped, Mapped, MappedDataset, MappedWriter};
+pub use runs::{CsvDraws, FileCheckpoints};

@@ -1,0 +1,131 @@
+//! The records of a text file, by the `csv` crate or, between runs of white space, line by line.
+
+use std::io::BufRead;
+use std::path::Path;
+
+use csv::ByteRecord;
+
+use super::Separator;
+use crate::error::{Error, Place, Problem, Result};
+use crate::source::{Lines, open};
+
+/// How a file is cut into records.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Format {
+    pub(super) separator: Separator,
+    pub(super) comment: Option<u8>,
+    pub(super) skip: u64,
+}
+
+pub(super) struct Records<'a> {
+    path: &'a Path,
+    format: Format,
+    kind: Kind<'a>,
+    record: ByteRecord,
+    /// The line of the record, where it is known without looking again.
+    line: u64,
+    /// Bytes of the lines that were skipped.
+    skipped: u64,
+}
+
+enum Kind<'a> {
+    Delimited(csv::Reader<Box<dyn BufRead>>),
+    Spaced(Lines<'a>),
+}
+
+impl<'a> Records<'a> {
+    pub(super) fn open(path: &'a Path, format: Format) -> Result<Self> {
+        let mut reader = open(path)?;
+        let skipped = skip_lines(path, reader.as_mut(), format.skip)?;
+        let kind = match format.separator {
+            Separator::Byte(delimiter) => {
+                let mut builder = csv::ReaderBuilder::new();
+                builder.has_headers(false).flexible(true).delimiter(delimiter).comment(format.comment);
+                Kind::Delimited(builder.from_reader(reader))
+            }
+            Separator::Whitespace => Kind::Spaced(Lines::new(path, reader, format.skip)),
+        };
+        Ok(Self { path, format, kind, record: ByteRecord::new(), line: format.skip, skipped })
+    }
+
+    /// The next record, if there is one.
+    pub(super) fn next(&mut self) -> Result<Option<&ByteRecord>> {
+        match &mut self.kind {
+            Kind::Delimited(reader) => match reader.read_byte_record(&mut self.record) {
+                Ok(true) => Ok(Some(&self.record)),
+                Ok(false) => Ok(None),
+                Err(error) => {
+                    let line = reader.position().line() + self.format.skip;
+                    let problem = match error.into_kind() {
+                        csv::ErrorKind::Io(error) => Problem::reading(error),
+                        other => Problem::Corrupt { detail: format!("{other:?}") },
+                    };
+                    Err(Error::at(self.path, Place::line(line), problem))
+                }
+            },
+            Kind::Spaced(lines) => {
+                while let Some((line, text)) = lines.next()? {
+                    let text = text.trim_ascii_start();
+                    if text.is_empty() || text.first().copied() == self.format.comment {
+                        continue;
+                    }
+                    self.line = line;
+                    self.record.clear();
+                    text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).for_each(|field| {
+                        self.record.push_field(field);
+                    });
+                    return Ok(Some(&self.record));
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    /// The current record.
+    pub(super) fn current(&self) -> &ByteRecord {
+        &self.record
+    }
+
+    /// The line the current record starts on.
+    ///
+    /// The `csv` crate knows where a record starts up to blank lines and comments before it; where exactly is found by looking
+    /// through the file again, which only happens on the way to an error.
+    pub(super) fn line(&self) -> u64 {
+        match (&self.kind, self.record.position()) {
+            (Kind::Delimited(_), Some(position)) => {
+                self.find_line(position.byte() + self.skipped).unwrap_or(position.line() + self.format.skip)
+            }
+            _ => self.line,
+        }
+    }
+
+    fn find_line(&self, offset: u64) -> Option<u64> {
+        let mut reader = open(self.path).ok()?;
+        let (mut end, mut number, mut line) = (0_u64, 0, Vec::new());
+        loop {
+            line.clear();
+            let start = end;
+            let length = reader.read_until(b'\n', &mut line).ok().filter(|length| *length > 0)?;
+            end += length as u64;
+            number += 1;
+            let rest = &line[usize::try_from(offset.saturating_sub(start)).unwrap_or(length).min(length)..];
+            let rest = rest.strip_suffix(b"\n").unwrap_or(rest);
+            let rest = rest.strip_suffix(b"\r").unwrap_or(rest);
+            if end > offset && !rest.is_empty() && rest.first().copied() != self.format.comment {
+                return Some(number);
+            }
+        }
+    }
+}
+
+fn skip_lines(path: &Path, reader: &mut dyn BufRead, count: u64) -> Result<u64> {
+    let (mut bytes, mut line) = (0, Vec::new());
+    for number in 1..=count {
+        line.clear();
+        let length = reader
+            .read_until(b'\n', &mut line)
+            .map_err(|error| Error::at(path, Place::line(number), Problem::reading(error)))?;
+        bytes += length as u64;
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,26 @@
+//! Readers, one per format. Each ends in a [`Dataset`](sgmcmc_core::Dataset), or in a [`Column`](sgmcmc_core::data::Column) where
+//! a file is one array.
+//!
+//! Text files and idx files may be compressed by gzip, in one or several members; that is seen from their first bytes, whatever
+//! their name.
+
+mod csv;
+mod idx;
+mod libsvm;
+#[cfg(feature = "ndarray-arrays")]
+mod ndarray;
+mod npy;
+mod npz;
+#[cfg(feature = "parquet")]
+mod parquet;
+
+pub use csv::{Csv, Fields, Missing, Separator, Table, csv};
+pub use idx::idx;
+pub(crate) use idx::idx_bytes;
+pub use libsvm::{Libsvm, SparseTable, libsvm};
+#[cfg(feature = "ndarray-arrays")]
+pub use ndarray::ndarray;
+pub use npy::npy;
+pub use npz::npz;
+#[cfg(feature = "parquet")]
+pub use parquet::{Parquet, parquet};

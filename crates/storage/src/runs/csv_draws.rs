@@ -1,0 +1,113 @@
+//! Draws to a text file as they are made, one line each.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+
+use sgmcmc_core::{Error, Result};
+use sgmcmc_samplers::sink::{Draw, Schema, Sink};
+
+/// Writes every draw as a line of comma-separated values, under a header with the names of the values.
+///
+/// The columns are `iteration`, `weight`, `log_posterior` and the values; names with a comma are quoted. Numbers are written so that
+/// they read back exactly. With checkpoints the file goes on where the saved chain was.
+#[derive(Debug)]
+pub struct CsvDraws {
+    path: PathBuf,
+    file: Option<BufWriter<File>>,
+    /// Bytes written so far.
+    written: u64,
+    /// Whether what an earlier run left behind this place has been cut off.
+    clean: bool,
+}
+
+impl CsvDraws {
+    /// Draws go to the file at `path`, which is made when the chain begins.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), file: None, written: 0, clean: false }
+    }
+
+    fn failed(&self, error: &io::Error) -> Error {
+        Error::Sink { reason: format!("could not write draws to `{}`: {error}", self.path.display()) }
+    }
+
+    fn write(&mut self, line: &str) -> Result<()> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        match file.write_all(line.as_bytes()) {
+            Ok(()) => {
+                self.written += line.len() as u64;
+                Ok(())
+            }
+            Err(error) => Err(self.failed(&error)),
+        }
+    }
+}
+
+impl Sink for CsvDraws {
+    type Output = PathBuf;
+
+    fn begin(&mut self, schema: &Schema) -> Result<()> {
+        // Not truncated yet: a chain that is resumed goes on in the same file.
+        let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&self.path);
+        self.file = Some(BufWriter::new(opened.map_err(|error| self.failed(&error))?));
+        (self.written, self.clean) = (0, false);
+        let mut header = String::from("iteration,weight,log_posterior");
+        for name in schema.layout.elements() {
+            header.push(',');
+            header.push_str(&if name.contains(',') { format!("\"{name}\"") } else { name });
+        }
+        header.push('\n');
+        self.write(&header)
+    }
+
+    fn record(&mut self, draw: &Draw<'_>) -> Result<()> {
+        if !self.clean {
+            self.flush()?;
+            self.clean = true;
+        }
+        let mut line = format!("{},{},{}", draw.iteration, draw.weight, draw.log_posterior);
+        draw.values.iter().for_each(|value| {
+            line.push(',');
+            line.push_str(&value.to_string());
+        });
+        line.push('\n');
+        self.write(&line)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let written = self.written;
+        let flushed = self.file.as_mut().map_or(Ok(()), |file| {
+            file.flush()?;
+            let length = file.get_ref().metadata()?.len();
+            // What an earlier run left behind this place is not of this chain.
+            if length > written { file.get_ref().set_len(written) } else { Ok(()) }
+        });
+        flushed.map_err(|error| self.failed(&error))
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        Ok(self.written.to_le_bytes().to_vec())
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> Result<()> {
+        let place = saved.try_into().map(u64::from_le_bytes);
+        let place = place.map_err(|_| Error::Checkpoint { reason: "it has no place in the file of draws".into() })?;
+        let moved = self.file.as_mut().map_or(Ok(0), |file| {
+            file.flush()?;
+            let length = file.get_ref().metadata()?.len();
+            if length < place {
+                return Err(io::Error::other(format!("it has {length} bytes, but the checkpoint was made at {place}")));
+            }
+            file.seek(SeekFrom::Start(place))
+        });
+        moved.map_err(|error| self.failed(&error))?;
+        (self.written, self.clean) = (place, false);
+        Ok(())
+    }
+
+    fn finish(mut self) -> PathBuf {
+        // Whatever could not be written was reported when it was recorded or flushed.
+        let _ = self.flush();
+        std::mem::take(&mut self.path)
+    }
+}

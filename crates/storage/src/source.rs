@@ -1,0 +1,98 @@
+//! Files as streams of bytes, compressed or not.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+
+use crate::error::{Error, Place, Problem, Result};
+
+const BUFFER: usize = 1 << 16;
+
+/// Opens a file, and decompresses it if its first bytes are those of gzip, whatever its name.
+pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
+    let mut file = open_plain(path)?;
+    let start = file.fill_buf().map_err(|error| Error::file(path, Problem::reading(error)))?;
+    if start.starts_with(&[0x1f, 0x8b]) {
+        Ok(Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(file))))
+    } else {
+        Ok(Box::new(file))
+    }
+}
+
+/// Opens a file as it is.
+pub(crate) fn open_plain(path: &Path) -> Result<BufReader<File>> {
+    let file = File::open(path).map_err(|error| Error::file(path, Problem::Io(error)))?;
+    Ok(BufReader::with_capacity(BUFFER, file))
+}
+
+/// `count` numbers of `N` bytes each. Memory grows with what is really there, so that an absurd `count` costs nothing.
+pub(crate) fn read_numbers<T, const N: usize>(
+    reader: &mut dyn Read,
+    count: u64,
+    decode: impl Fn([u8; N]) -> T,
+) -> Result<Vec<T>, Problem> {
+    const BLOCK: u64 = 1 << 13;
+    let mut values = Vec::new();
+    let mut block = Vec::new();
+    let mut left = count;
+    while left > 0 {
+        let wanted = left.min(BLOCK);
+        block.clear();
+        reader.take(wanted * N as u64).read_to_end(&mut block).map_err(Problem::reading)?;
+        let (numbers, _) = block.as_chunks::<N>();
+        values.extend(numbers.iter().map(|bytes| decode(*bytes)));
+        if (numbers.len() as u64) < wanted {
+            return Err(Problem::Truncated { detail: format!("{count} numbers announced, {} found", values.len()) });
+        }
+        left -= wanted;
+    }
+    Ok(values)
+}
+
+/// How many numbers an array of these dimensions has.
+pub(crate) fn count(dimensions: &[u64]) -> Result<u64, Problem> {
+    let count = dimensions.iter().try_fold(1_u64, |count, size| count.checked_mul(*size));
+    count.filter(|count| *count <= isize::MAX as u64 / 8).ok_or_else(|| Problem::Corrupt {
+        detail: format!("the dimensions {dimensions:?} make more numbers than any memory holds"),
+    })
+}
+
+/// An error unless the stream ends here.
+pub(crate) fn expect_end(reader: &mut dyn Read) -> Result<(), Problem> {
+    match io::copy(&mut reader.take(1), &mut io::sink()).map_err(Problem::reading)? {
+        0 => Ok(()),
+        _ => Err(Problem::Corrupt { detail: "there are more bytes than the header announces".into() }),
+    }
+}
+
+/// The lines of a text file with their numbers, without the end-of-line characters.
+pub(crate) struct Lines<'a> {
+    path: &'a Path,
+    reader: Box<dyn BufRead>,
+    buffer: Vec<u8>,
+    number: u64,
+}
+
+impl<'a> Lines<'a> {
+    pub(crate) fn open(path: &'a Path) -> Result<Self> {
+        Ok(Self::new(path, open(path)?, 0))
+    }
+
+    /// The lines of `reader`, of whose file `before` lines have been read.
+    pub(crate) fn new(path: &'a Path, reader: Box<dyn BufRead>, before: u64) -> Self {
+        Self { path, reader, buffer: Vec::new(), number: before }
+    }
+
+    /// The next line, if there is one.
+    pub(crate) fn next(&mut self) -> Result<Option<(u64, &[u8])>> {
+        self.buffer.clear();
+        self.number += 1;
+        let read = self.reader.read_until(b'\n', &mut self.buffer);
+        match read.map_err(|error| Error::at(self.path, Place::line(self.number), Problem::reading(error)))? {
+            0 => Ok(None),
+            _ => Ok(Some((self.number, self.buffer.trim_ascii_end()))),
+        }
+    }
+}
