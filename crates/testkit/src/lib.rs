@@ -4,6 +4,8 @@
 //! [`AnalyticModel`](sgmcmc::AnalyticModel) with its derived gradient.
 
 pub mod differences;
+pub mod laws;
+pub mod linear;
 pub mod models;
 
 use rand::SeedableRng;

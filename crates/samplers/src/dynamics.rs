@@ -1,0 +1,70 @@
+//! What an algorithm is: one file, one implementation of [`Dynamics`].
+
+use rand::RngExt;
+use rand_distr::StandardNormal;
+use serde::{Serialize, de::DeserializeOwned};
+use sgmcmc_core::rng::StreamRng;
+use sgmcmc_core::{GradientEstimator, Layout, Oracle, Result};
+
+use crate::step_size::Tick;
+
+/// An algorithm that moves a chain by asking an [`Oracle`] for gradients. Immutable; what moves is its state.
+///
+/// Dynamics see no file, no progress bar and no tensor, and run under every estimator `G`.
+pub trait Dynamics<G: GradientEstimator>: Send + Sync {
+    /// What the next step needs.
+    type State: Positioned + Clone + Send + Serialize + DeserializeOwned + std::fmt::Debug;
+
+    /// An error that says which setting is out of range.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// The state of a chain about to start at `theta`, which it does not move.
+    fn init(&self, theta: &[f64], tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<Self::State>;
+
+    /// One iteration; returns the estimate of log p(θ|x) that came with its last gradient.
+    fn step(&self, state: &mut Self::State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64>;
+
+    /// Puts the chain at `theta` from outside, with everything the state says of its position.
+    fn relocate(&self, state: &mut Self::State, theta: &[f64], oracle: &mut Oracle<G>) -> Result<()> {
+        let _ = oracle;
+        state.position_mut().copy_from_slice(theta);
+        Ok(())
+    }
+
+    /// Named numbers about the state that a sink may want, such as thermostats.
+    fn stats(&self, state: &Self::State, layout: &Layout, each: &mut dyn FnMut(&str, f64)) {
+        let (_, _, _) = (state, layout, each);
+    }
+}
+
+/// Something that is somewhere.
+pub trait Positioned {
+    /// The coordinates.
+    fn position(&self) -> &[f64];
+
+    /// The coordinates, to be changed from outside.
+    fn position_mut(&mut self) -> &mut [f64];
+}
+
+/// A standard normal number.
+pub(crate) fn normal(rng: &mut StreamRng) -> f64 {
+    rng.sample(StandardNormal)
+}
+
+/// Implements [`Positioned`] for a state with a field `theta`.
+macro_rules! positioned {
+    ($state:ty) => {
+        impl $crate::dynamics::Positioned for $state {
+            fn position(&self) -> &[f64] {
+                &self.theta
+            }
+
+            fn position_mut(&mut self) -> &mut [f64] {
+                &mut self.theta
+            }
+        }
+    };
+}
+pub(crate) use positioned;

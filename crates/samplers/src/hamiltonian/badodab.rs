@@ -1,0 +1,99 @@
+//! BADODAB: the Nosé–Hoover thermostat by symmetric splitting. One step:
+//!
+//! B: ν += h/2 ĝ; A: θ += ν/2; D: ξ += ½(νᵀν/p − hT); O: ν ← e^{−ξ} ν + N(0, a h T (1 − e^{−2ξ})/ξ); D; A; B at the new θ.
+//!
+//! Source: Leimkuhler & Shang (2016). Cost: one gradient estimate per step, used by the last B of one step and the first of the
+//! next. ξ may become negative; the variance of O is positive all the same, and 2ahT at ξ = 0.
+
+use serde::{Deserialize, Serialize};
+use sgmcmc_core::{GradientEstimator, Layout, Oracle, Result};
+
+use super::thermostat::{Thermostat, Thermostats};
+use super::{drift, friction, kick, refresh};
+use crate::dynamics::{Dynamics, normal, positioned};
+use crate::step_size::Tick;
+
+/// BADODAB splitting of the Nosé–Hoover thermostat.
+///
+/// | setting | default | purpose | range |
+/// |---|---|---|---|
+/// | `a` | 0.01 | noise added, and the first value of the thermostats | (0, 1] |
+/// | `thermostats` | per parameter | which coordinates share one | |
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Badodab {
+    /// Noise added, and the first value of the thermostats.
+    pub a: f64,
+    /// Which coordinates share a thermostat.
+    pub thermostats: Thermostats,
+}
+
+impl Default for Badodab {
+    fn default() -> Self {
+        Self { a: 0.01, thermostats: Thermostats::PerParameter }
+    }
+}
+
+/// θ, ν, ξ and the last ĝ.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct State {
+    theta: Vec<f64>,
+    velocity: Vec<f64>,
+    thermostats: Vec<Thermostat>,
+    g: Vec<f64>,
+}
+
+positioned!(State);
+
+/// (1 − e^{−2ξ})/ξ, which is 2 at ξ = 0.
+fn renewal(xi: f64) -> f64 {
+    if xi.abs() < 1e-9 { 2.0 } else { -(-2.0 * xi).exp_m1() / xi }
+}
+
+impl<G: GradientEstimator> Dynamics<G> for Badodab {
+    type State = State;
+
+    fn check(&self) -> Result<()> {
+        friction("the noise a", self.a, 1.0)
+    }
+
+    fn init(&self, theta: &[f64], tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<State> {
+        let (mut velocity, mut g) = (vec![0.0; theta.len()], vec![0.0; theta.len()]);
+        refresh(&mut velocity, tick, oracle.noise());
+        oracle.fresh(theta, &mut g)?;
+        let thermostats = self.thermostats.init(oracle.layout(), self.a);
+        Ok(State { theta: theta.to_vec(), velocity, thermostats, g })
+    }
+
+    fn relocate(&self, state: &mut State, theta: &[f64], oracle: &mut Oracle<G>) -> Result<()> {
+        state.theta.copy_from_slice(theta);
+        // The next step begins with the gradient where the chain now is.
+        oracle.fresh(&state.theta, &mut state.g)?;
+        Ok(())
+    }
+
+    fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
+        let State { theta, velocity, thermostats, g } = state;
+        kick(velocity, g, tick, 0.5);
+        drift(theta, velocity, 0.5);
+        thermostats.iter_mut().for_each(|thermostat| thermostat.adjust(velocity, tick, 0.5));
+        let rng = oracle.noise();
+        for thermostat in thermostats.iter() {
+            let (kept, renewed) = ((-thermostat.xi).exp(), self.a * tick.temperature * renewal(thermostat.xi));
+            for piece in tick.pieces {
+                let start = piece.range.start.max(thermostat.range().start);
+                let end = piece.range.end.min(thermostat.range().end).max(start);
+                let sd = (renewed * piece.h).sqrt();
+                velocity[start..end].iter_mut().for_each(|v| *v = kept * *v + sd * normal(rng));
+            }
+        }
+        thermostats.iter_mut().for_each(|thermostat| thermostat.adjust(velocity, tick, 0.5));
+        drift(theta, velocity, 0.5);
+        let log_posterior = oracle.fresh(theta, g)?;
+        kick(velocity, g, tick, 0.5);
+        Ok(log_posterior)
+    }
+
+    fn stats(&self, state: &State, layout: &Layout, each: &mut dyn FnMut(&str, f64)) {
+        self.thermostats.stats(&state.thermostats, layout, each);
+    }
+}

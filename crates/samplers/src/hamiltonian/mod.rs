@@ -1,0 +1,52 @@
+//! The Hamiltonian family: dynamics with a velocity ν, as in the R package.
+//!
+//! Step sizes and frictions are those of the velocity form: h = ε², ν = ε p, α = ε γ, where ε is the step, p the momentum and γ
+//! the friction of the continuous dynamics. Under the posterior ν has variance hT.
+
+mod badodab;
+mod baoab;
+mod sghmc;
+mod sgnht;
+mod thermostat;
+
+pub use badodab::Badodab;
+pub use baoab::Baoab;
+pub use sghmc::{NoiseEstimate, Sghmc};
+pub use sgnht::Sgnht;
+pub use thermostat::Thermostats;
+
+use sgmcmc_core::rng::StreamRng;
+use sgmcmc_core::{Error, Result};
+
+use crate::dynamics::normal;
+use crate::step_size::Tick;
+
+/// ν ~ N(0, hT).
+fn refresh(velocity: &mut [f64], tick: Tick<'_>, rng: &mut StreamRng) {
+    for piece in tick.pieces {
+        let sd = (piece.h * tick.temperature).sqrt();
+        velocity[piece.range.clone()].iter_mut().for_each(|v| *v = sd * normal(rng));
+    }
+}
+
+/// θ += share · ν.
+fn drift(theta: &mut [f64], velocity: &[f64], share: f64) {
+    theta.iter_mut().zip(velocity).for_each(|(theta, v)| *theta += share * v);
+}
+
+/// ν += share · h ĝ.
+fn kick(velocity: &mut [f64], g: &[f64], tick: Tick<'_>, share: f64) {
+    for piece in tick.pieces {
+        let h = share * piece.h;
+        velocity[piece.range.clone()].iter_mut().zip(&g[piece.range.clone()]).for_each(|(v, g)| *v += h * g);
+    }
+}
+
+/// An error unless `value` is a friction: positive, and at most `most`.
+fn friction(name: &'static str, value: f64, most: f64) -> Result<()> {
+    if value > 0.0 && value <= most {
+        return Ok(());
+    }
+    let expected = if most.is_finite() { "it must be above 0 and at most 1" } else { "it must be a positive number" };
+    Err(Error::Setting { name, value: value.to_string(), expected })
+}

@@ -1,0 +1,124 @@
+//! Stochastic gradient Hamiltonian Monte Carlo. Per iteration ν ~ N(0, hT), then L times:
+//! θ += ν; ν ← (1−α) ν + h ĝ(θ) + N(0, 2(α − β̂) h T).
+//!
+//! Source: Chen, Fox & Guestrin (2014); Baker (2019), §4.3.2. Cost: L gradient estimates per iteration, each on a new minibatch.
+//! β̂ is an estimate of what the noise of the gradient already contributes: h² V = 2 β̂ h with V the variance of ĝ, so β̂ = hV/2.
+
+use serde::{Deserialize, Serialize};
+use sgmcmc_core::{Error, GradientEstimator, GradientNoise, Oracle, Result};
+
+use super::{drift, friction, refresh};
+use crate::dynamics::{Dynamics, normal, positioned};
+use crate::step_size::Tick;
+
+/// What is known of the noise of the gradient, β̂.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NoiseEstimate {
+    /// A number for all coordinates; zero as in R.
+    Fixed(f64),
+    /// hV/2 for each coordinate, at most α, with V the variance of this many estimates where the chain starts.
+    Measured {
+        /// How many estimates.
+        draws: usize,
+    },
+}
+
+/// Stochastic gradient Hamiltonian Monte Carlo.
+///
+/// | setting | default | purpose | range |
+/// |---|---|---|---|
+/// | `alpha` | 0.01 | friction α | (0, 1] |
+/// | `steps` | 5 | inner steps L | ≥ 1 |
+/// | `noise` | 0 | the gradient's own noise β̂ | [0, α] |
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sghmc {
+    /// Friction α.
+    pub alpha: f64,
+    /// Inner steps L.
+    pub steps: u32,
+    /// The gradient's own noise β̂.
+    pub noise: NoiseEstimate,
+}
+
+impl Default for Sghmc {
+    fn default() -> Self {
+        Self { alpha: 0.01, steps: 5, noise: NoiseEstimate::Fixed(0.0) }
+    }
+}
+
+/// θ, ν, and β̂ per coordinate.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct State {
+    theta: Vec<f64>,
+    velocity: Vec<f64>,
+    /// β̂ of each coordinate, where it was measured.
+    measured: Vec<f64>,
+    #[serde(skip)]
+    g: Vec<f64>,
+}
+
+positioned!(State);
+
+/// The seed of the estimates that measure the gradient's noise: they are no part of the chain's own randomness.
+const NOISE_SEED: u64 = 0;
+
+impl<G: GradientEstimator> Dynamics<G> for Sghmc {
+    type State = State;
+
+    fn check(&self) -> Result<()> {
+        friction("the friction alpha", self.alpha, 1.0)?;
+        if self.steps == 0 {
+            let expected = "take at least 1 inner step";
+            return Err(Error::Setting { name: "the number of inner steps", value: "0".into(), expected });
+        }
+        match self.noise {
+            NoiseEstimate::Fixed(beta) if !(0.0..=self.alpha).contains(&beta) => {
+                let (value, expected) = (beta.to_string(), "it must be between 0 and alpha");
+                Err(Error::Setting { name: "the noise estimate", value, expected })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn init(&self, theta: &[f64], tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<State> {
+        let mut measured = Vec::new();
+        if let NoiseEstimate::Measured { draws } = self.noise {
+            let (estimator, evaluator) = oracle.parts();
+            let noise = GradientNoise::measure(estimator, evaluator, theta, draws, NOISE_SEED)?;
+            measured.extend_from_slice(noise.variance());
+            for piece in tick.pieces {
+                measured[piece.range.clone()].iter_mut().for_each(|v| *v = (0.5 * piece.h * *v).min(self.alpha));
+            }
+        }
+        Ok(State { theta: theta.to_vec(), velocity: vec![0.0; theta.len()], measured, g: Vec::new() })
+    }
+
+    fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
+        let State { theta, velocity, measured, g } = state;
+        g.resize(theta.len(), 0.0);
+        refresh(velocity, tick, oracle.noise());
+        let mut log_posterior = f64::NAN;
+        for _ in 0..self.steps {
+            drift(theta, velocity, 1.0);
+            log_posterior = oracle.fresh(theta, g)?;
+            let rng = oracle.noise();
+            for piece in tick.pieces {
+                let heat = 2.0 * piece.h * tick.temperature;
+                let mut update = |v: &mut f64, g: f64, sd: f64| {
+                    *v = (1.0 - self.alpha) * *v + piece.h * g + sd * normal(rng);
+                };
+                let moved = velocity[piece.range.clone()].iter_mut().zip(&g[piece.range.clone()]);
+                match self.noise {
+                    NoiseEstimate::Fixed(beta) => {
+                        let sd = (heat * (self.alpha - beta)).sqrt();
+                        moved.for_each(|(v, g)| update(v, *g, sd));
+                    }
+                    NoiseEstimate::Measured { .. } => moved
+                        .zip(&measured[piece.range.clone()])
+                        .for_each(|((v, g), beta)| update(v, *g, (heat * (self.alpha - beta)).sqrt())),
+                }
+            }
+        }
+        Ok(log_posterior)
+    }
+}

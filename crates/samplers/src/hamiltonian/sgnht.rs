@@ -1,0 +1,82 @@
+//! The stochastic gradient Nosé–Hoover thermostat: θ += ν; ν ← (1−ξ) ν + h ĝ(θ) + N(0, 2ahT); ξ += νᵀν/p − hT.
+//!
+//! Source: Ding et al. (2014); Baker (2019), §4.3.3. Cost: one gradient estimate per step. The thermostat ξ learns the noise of the
+//! gradient: its mean settles at a + hV/2, with V the variance of ĝ. It starts at a, and ν at N(0, hT).
+
+use serde::{Deserialize, Serialize};
+use sgmcmc_core::{GradientEstimator, Layout, Oracle, Result};
+
+use super::thermostat::{Thermostat, Thermostats};
+use super::{drift, friction, refresh};
+use crate::dynamics::{Dynamics, normal, positioned};
+use crate::step_size::Tick;
+
+/// The stochastic gradient Nosé–Hoover thermostat.
+///
+/// | setting | default | purpose | range |
+/// |---|---|---|---|
+/// | `a` | 0.01 | noise added, and the first value of the thermostats | (0, 1] |
+/// | `thermostats` | per parameter | which coordinates share one | |
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sgnht {
+    /// Noise added, and the first value of the thermostats.
+    pub a: f64,
+    /// Which coordinates share a thermostat.
+    pub thermostats: Thermostats,
+}
+
+impl Default for Sgnht {
+    fn default() -> Self {
+        Self { a: 0.01, thermostats: Thermostats::PerParameter }
+    }
+}
+
+/// θ, ν and ξ.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct State {
+    theta: Vec<f64>,
+    velocity: Vec<f64>,
+    thermostats: Vec<Thermostat>,
+    #[serde(skip)]
+    g: Vec<f64>,
+}
+
+positioned!(State);
+
+impl<G: GradientEstimator> Dynamics<G> for Sgnht {
+    type State = State;
+
+    fn check(&self) -> Result<()> {
+        friction("the noise a", self.a, 1.0)
+    }
+
+    fn init(&self, theta: &[f64], tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<State> {
+        let mut velocity = vec![0.0; theta.len()];
+        refresh(&mut velocity, tick, oracle.noise());
+        let thermostats = self.thermostats.init(oracle.layout(), self.a);
+        Ok(State { theta: theta.to_vec(), velocity, thermostats, g: Vec::new() })
+    }
+
+    fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
+        let State { theta, velocity, thermostats, g } = state;
+        g.resize(theta.len(), 0.0);
+        drift(theta, velocity, 1.0);
+        let log_posterior = oracle.fresh(theta, g)?;
+        for thermostat in thermostats.iter() {
+            velocity[thermostat.range()].iter_mut().for_each(|v| *v *= 1.0 - thermostat.xi);
+        }
+        let rng = oracle.noise();
+        for piece in tick.pieces {
+            let sd = (2.0 * self.a * piece.h * tick.temperature).sqrt();
+            for (v, g) in velocity[piece.range.clone()].iter_mut().zip(&g[piece.range.clone()]) {
+                *v += piece.h * g + sd * normal(rng);
+            }
+        }
+        thermostats.iter_mut().for_each(|thermostat| thermostat.adjust(velocity, tick, 1.0));
+        Ok(log_posterior)
+    }
+
+    fn stats(&self, state: &State, layout: &Layout, each: &mut dyn FnMut(&str, f64)) {
+        self.thermostats.stats(&state.thermostats, layout, each);
+    }
+}

@@ -1,0 +1,222 @@
+//! A chain under way, whatever moves it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use sgmcmc_core::gradient::OracleState;
+use sgmcmc_core::rng::StreamRng;
+use sgmcmc_core::{ChainRng, Error, Evaluator, GradientEstimator, Layout, Oracle, Result};
+
+use crate::dynamics::{Dynamics, Positioned};
+use crate::run::{decode, encode};
+use crate::schedule::SharedSchedule;
+use crate::step_size::{Pace, StepSize};
+
+/// What is known of the last step.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepInfo {
+    /// How many steps were taken.
+    pub iterations: u64,
+    /// The estimate of log p(θ|x) that came with the last gradient.
+    pub log_posterior: f64,
+    /// The step size of the last step: the weight of the draw it made.
+    pub step_size: f64,
+    /// The temperature of the last step.
+    pub temperature: f64,
+}
+
+/// A Markov chain: the only thing that runs, sinks, Gibbs steps and checkpoints know.
+pub trait Kernel: Send + fmt::Debug {
+    /// Moves the chain by one iteration.
+    ///
+    /// # Errors
+    ///
+    /// If the model fails, or a coordinate is no longer a finite number; the chain then stands where it stood before.
+    fn step(&mut self) -> Result<()>;
+
+    /// The coordinates.
+    fn position(&self) -> &[f64];
+
+    /// Puts the chain elsewhere.
+    fn relocate(&mut self, theta: &[f64]) -> Result<()>;
+
+    /// What is known of the last step.
+    fn info(&self) -> StepInfo;
+
+    /// Writes the step size of every coordinate in the last step into `h`.
+    fn step_sizes(&self, h: &mut [f64]);
+
+    /// Named numbers about the algorithm's state.
+    fn stats(&self, each: &mut dyn FnMut(&str, f64));
+
+    /// Names, shapes and places of the parameters.
+    fn layout(&self) -> &Layout;
+
+    /// What evaluates the model.
+    fn evaluator(&mut self) -> &mut dyn Evaluator;
+
+    /// The chain's own noise.
+    fn noise(&mut self) -> &mut StreamRng;
+
+    /// All that the chain needs to go on, as bytes.
+    fn save(&self) -> Result<Vec<u8>>;
+
+    /// Goes on from what [`save`](Self::save) gave, bit for bit.
+    fn restore(&mut self, saved: &[u8]) -> Result<()>;
+}
+
+/// One algorithm on one estimator: what moves a chain.
+#[derive(Debug)]
+pub struct Chain<D, G>
+where
+    G: GradientEstimator,
+    D: Dynamics<G>,
+{
+    dynamics: Arc<D>,
+    oracle: Oracle<G>,
+    pace: Pace,
+    state: D::State,
+    info: StepInfo,
+    /// Where the chain stood before the step under way.
+    before: Vec<f64>,
+}
+
+/// All of a chain that a checkpoint must hold: the states of the algorithm and of the oracle, and the last step.
+type Saved<D, G> = (D, OracleState<G>, StepInfo);
+
+/// What a chain is made of, shared by the chains of a run.
+#[derive(Debug)]
+pub struct Recipe<D, G> {
+    /// The algorithm.
+    pub dynamics: Arc<D>,
+    /// The estimator.
+    pub gradient: Arc<G>,
+    /// The step sizes.
+    pub step_size: StepSize,
+    /// The temperature of the noise.
+    pub temperature: SharedSchedule,
+}
+
+impl<D, G> Clone for Recipe<D, G> {
+    fn clone(&self) -> Self {
+        Self {
+            dynamics: self.dynamics.clone(),
+            gradient: self.gradient.clone(),
+            step_size: self.step_size.clone(),
+            temperature: self.temperature.clone(),
+        }
+    }
+}
+
+impl<D, G> Recipe<D, G>
+where
+    G: GradientEstimator,
+    D: Dynamics<G>,
+{
+    /// A chain about to start at the coordinates `theta`.
+    ///
+    /// # Errors
+    ///
+    /// If a setting is out of range, or as estimator and model do.
+    pub fn start(&self, evaluator: Box<dyn Evaluator>, theta: &[f64], rng: ChainRng) -> Result<Chain<D, G>> {
+        self.dynamics.check()?;
+        evaluator.layout().check_length(theta)?;
+        let mut pace = self.step_size.resolve(evaluator.layout(), &self.temperature)?;
+        let mut oracle = Oracle::shared(self.gradient.clone(), evaluator, theta, rng)?;
+        let tick = pace.tick(0)?;
+        let (step_size, temperature) = (tick.h, tick.temperature);
+        let state = self.dynamics.init(theta, tick, &mut oracle)?;
+        let info = StepInfo { iterations: 0, log_posterior: f64::NAN, step_size, temperature };
+        Ok(Chain { dynamics: self.dynamics.clone(), oracle, pace, state, info, before: theta.to_vec() })
+    }
+}
+
+impl<D, G> Kernel for Chain<D, G>
+where
+    G: GradientEstimator + fmt::Debug,
+    D: Dynamics<G> + fmt::Debug,
+{
+    fn step(&mut self) -> Result<()> {
+        self.before.copy_from_slice(self.state.position());
+        let tick = self.pace.tick(self.info.iterations)?;
+        let (step_size, temperature) = (tick.h, tick.temperature);
+        let outcome = self.dynamics.step(&mut self.state, tick, &mut self.oracle).and_then(|log_posterior| {
+            let iterations = self.info.iterations + 1;
+            check_finite(self.state.position(), self.oracle.layout(), iterations)?;
+            Ok(StepInfo { iterations, log_posterior, step_size, temperature })
+        });
+        match outcome {
+            Ok(info) => {
+                self.info = info;
+                Ok(())
+            }
+            Err(error) => {
+                self.state.position_mut().copy_from_slice(&self.before);
+                Err(error)
+            }
+        }
+    }
+
+    fn position(&self) -> &[f64] {
+        self.state.position()
+    }
+
+    fn relocate(&mut self, theta: &[f64]) -> Result<()> {
+        self.layout().check_length(theta)?;
+        self.dynamics.relocate(&mut self.state, theta, &mut self.oracle)
+    }
+
+    fn info(&self) -> StepInfo {
+        self.info
+    }
+
+    fn step_sizes(&self, h: &mut [f64]) {
+        self.pace.pieces().iter().for_each(|piece| h[piece.range.clone()].fill(piece.h));
+    }
+
+    fn stats(&self, each: &mut dyn FnMut(&str, f64)) {
+        self.dynamics.stats(&self.state, self.oracle.layout(), each);
+    }
+
+    fn layout(&self) -> &Layout {
+        self.oracle.layout()
+    }
+
+    fn evaluator(&mut self) -> &mut dyn Evaluator {
+        self.oracle.evaluator()
+    }
+
+    fn noise(&mut self) -> &mut StreamRng {
+        self.oracle.noise()
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        encode(&(&self.state, self.oracle.state(), &self.info))
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> Result<()> {
+        let (state, oracle, info): Saved<D::State, G::State> = decode(saved)?;
+        self.layout().check_length(state.position())?;
+        self.oracle.restore(oracle);
+        self.before.copy_from_slice(state.position());
+        (self.state, self.info) = (state, info);
+        Ok(())
+    }
+}
+
+/// Beyond this a coordinate is as good as infinite.
+const BOUND: f64 = 1e100;
+
+fn check_finite(theta: &[f64], layout: &Layout, iteration: u64) -> Result<()> {
+    match theta.iter().position(|value| value.is_nan() || value.abs() > BOUND) {
+        None => Ok(()),
+        Some(index) => Err(Error::Diverged {
+            what: "the value",
+            element: layout.coordinate(index),
+            value: theta[index],
+            iteration,
+            remedy: "use a smaller step size",
+        }),
+    }
+}

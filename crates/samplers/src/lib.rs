@@ -1,0 +1,23 @@
+//! Stochastic-gradient MCMC algorithms: one file each, on any gradient estimator, step by step or in one call.
+
+pub mod dynamics;
+pub mod gibbs;
+pub mod hamiltonian;
+pub mod kernel;
+pub mod langevin;
+pub mod named;
+pub mod run;
+pub mod schedule;
+pub mod sink;
+pub mod step_size;
+pub mod threshold;
+
+pub use dynamics::{Dynamics, Positioned};
+pub use hamiltonian::{Badodab, Baoab, NoiseEstimate, Sghmc, Sgnht, Thermostats};
+pub use kernel::{Chain, Kernel, Recipe, StepInfo};
+pub use langevin::{CyclicalSgld, Sgld};
+pub use named::{sghmc, sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula};
+pub use run::{Builder, Fit, Sampler, Starts, Summary};
+pub use schedule::{CyclicalCosine, Decay, Polynomial, Schedule};
+pub use step_size::StepSize;
+pub use threshold::SamplingThreshold;

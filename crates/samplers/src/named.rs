@@ -1,0 +1,108 @@
+//! The functions of the R package by name, with its defaults, and ULA.
+//!
+//! | R | here | settings beyond the step size |
+//! |---|---|---|
+//! | `sgld` | [`sgld`] | – |
+//! | `sghmc` | [`sghmc`] | `Sghmc { alpha, steps, noise }` |
+//! | `sgnht` | [`sgnht`] | `Sgnht { a, thermostats }` |
+//! | `sgldcv`, `sghmccv`, `sgnhtcv` | [`sgldcv`], [`sghmccv`], [`sgnhtcv`] | as above, and how the mode is found: [`Builder::find_mode`] |
+//!
+//! Minibatches are 1 % of the observations unless said otherwise with [`Builder::minibatch`].
+
+use sgmcmc_core::{
+    Adam, ControlVariate, Dataset, FullGradient, MinibatchGradient, ModeSearch, Model, Posterior, TensorTree,
+    WithoutReplacement,
+};
+
+use crate::hamiltonian::{Sghmc, Sgnht};
+use crate::langevin::Sgld;
+use crate::run::{Builder, FindMode};
+use crate::step_size::StepSize;
+
+/// A run on plain minibatch gradients.
+type Plain<P, D, A> = Builder<Posterior<P, D>, A, MinibatchGradient>;
+
+/// A run on control variates centred at the mode, where it starts.
+type Controlled<P, D, A> = Builder<Posterior<P, D>, A, ControlVariate, FindMode<Adam>>;
+
+fn plain<P: TensorTree, D: TensorTree, A>(
+    model: &Model<P, D>,
+    data: &Dataset<D>,
+    step_size: impl Into<StepSize>,
+    dynamics: A,
+) -> Plain<P, D, A> {
+    Builder::new(model.with(data), dynamics, MinibatchGradient::default(), step_size)
+}
+
+fn controlled<P: TensorTree, D: TensorTree, A>(
+    model: &Model<P, D>,
+    data: &Dataset<D>,
+    step_size: impl Into<StepSize>,
+    dynamics: A,
+) -> Controlled<P, D, A> {
+    let gradient = ControlVariate::new(WithoutReplacement::default());
+    Builder::new(model.with(data), dynamics, gradient, step_size).find_mode(ModeSearch::default())
+}
+
+/// Stochastic gradient Langevin dynamics.
+pub fn sgld<P: TensorTree, D: TensorTree>(
+    model: &Model<P, D>,
+    data: &Dataset<D>,
+    step_size: impl Into<StepSize>,
+) -> Plain<P, D, Sgld> {
+    plain(model, data, step_size, Sgld)
+}
+
+/// Stochastic gradient Langevin dynamics with control variates.
+pub fn sgldcv<P: TensorTree, D: TensorTree>(
+    model: &Model<P, D>,
+    data: &Dataset<D>,
+    step_size: impl Into<StepSize>,
+) -> Controlled<P, D, Sgld> {
+    controlled(model, data, step_size, Sgld)
+}
+
+/// Stochastic gradient Hamiltonian Monte Carlo.
+pub fn sghmc<P: TensorTree, D: TensorTree>(
+    model: &Model<P, D>,
+    data: &Dataset<D>,
+    step_size: impl Into<StepSize>,
+) -> Plain<P, D, Sghmc> {
+    plain(model, data, step_size, Sghmc::default())
+}
+
+/// Stochastic gradient Hamiltonian Monte Carlo with control variates.
+pub fn sghmccv<P: TensorTree, D: TensorTree>(
+    model: &Model<P, D>,
+    data: &Dataset<D>,
+    step_size: impl Into<StepSize>,
+) -> Controlled<P, D, Sghmc> {
+    controlled(model, data, step_size, Sghmc::default())
+}
+
+/// The stochastic gradient Nosé–Hoover thermostat.
+pub fn sgnht<P: TensorTree, D: TensorTree>(
+    model: &Model<P, D>,
+    data: &Dataset<D>,
+    step_size: impl Into<StepSize>,
+) -> Plain<P, D, Sgnht> {
+    plain(model, data, step_size, Sgnht::default())
+}
+
+/// The stochastic gradient Nosé–Hoover thermostat with control variates.
+pub fn sgnhtcv<P: TensorTree, D: TensorTree>(
+    model: &Model<P, D>,
+    data: &Dataset<D>,
+    step_size: impl Into<StepSize>,
+) -> Controlled<P, D, Sgnht> {
+    controlled(model, data, step_size, Sgnht::default())
+}
+
+/// The unadjusted Langevin algorithm: SGLD with the full gradient.
+pub fn ula<P: TensorTree, D: TensorTree>(
+    model: &Model<P, D>,
+    data: &Dataset<D>,
+    step_size: impl Into<StepSize>,
+) -> Builder<Posterior<P, D>, Sgld, FullGradient> {
+    Builder::new(model.with(data), Sgld, FullGradient, step_size)
+}

@@ -1,0 +1,102 @@
+//! Sinks: what becomes of draws. A sink never sees a sampler, and a sampler never sees a sink.
+
+mod memory;
+mod moments;
+mod quantiles;
+mod test_function;
+
+pub use memory::Memory;
+pub use moments::{Moments, RunningMoments, Spread};
+pub use quantiles::{Digest, Quantiles};
+pub use test_function::{TestFunction, Trace};
+
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
+use sgmcmc_core::{Layout, Result};
+
+use crate::run::{decode, encode};
+
+/// What draws look like, told before the first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Schema {
+    /// Names, shapes and places of the values.
+    pub layout: Layout,
+    /// How many draws are planned.
+    pub draws: usize,
+    /// The number of the chain.
+    pub chain: usize,
+}
+
+/// One draw.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Draw<'a> {
+    /// The iteration it was made in, counted from 1, burn-in included.
+    pub iteration: u64,
+    /// The values of the parameters.
+    pub values: &'a [f64],
+    /// Its weight: the step size it was made with.
+    pub weight: f64,
+    /// The estimate of log p(θ|x) that came with its gradient.
+    pub log_posterior: f64,
+    /// αₜ of the sampling threshold, where it is measured.
+    pub alpha: Option<f64>,
+}
+
+/// Takes the draws of one chain. Two sinks in a tuple are a sink.
+pub trait Sink: Send {
+    /// What is left when the chain ends.
+    type Output: Send;
+
+    /// Told once, before the first draw.
+    fn begin(&mut self, schema: &Schema) -> Result<()>;
+
+    /// Takes one draw.
+    fn record(&mut self, draw: &Draw<'_>) -> Result<()>;
+
+    /// Makes sure that what was taken is safe.
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// What was taken so far, as bytes for a checkpoint.
+    fn save(&self) -> Result<Vec<u8>>;
+
+    /// Goes on from what [`save`](Self::save) gave. Told after [`begin`](Self::begin).
+    fn restore(&mut self, saved: &[u8]) -> Result<()>;
+
+    /// Ends the sink. Also called when a chain ends early: nothing drawn is lost.
+    fn finish(self) -> Self::Output;
+}
+
+impl<A: Sink, B: Sink> Sink for (A, B) {
+    type Output = (A::Output, B::Output);
+
+    fn begin(&mut self, schema: &Schema) -> Result<()> {
+        self.0.begin(schema)?;
+        self.1.begin(schema)
+    }
+
+    fn record(&mut self, draw: &Draw<'_>) -> Result<()> {
+        self.0.record(draw)?;
+        self.1.record(draw)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.0.flush()?;
+        self.1.flush()
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        encode(&(ByteBuf::from(self.0.save()?), ByteBuf::from(self.1.save()?)))
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> Result<()> {
+        let (first, second): (ByteBuf, ByteBuf) = decode(saved)?;
+        self.0.restore(&first)?;
+        self.1.restore(&second)
+    }
+
+    fn finish(self) -> Self::Output {
+        (self.0.finish(), self.1.finish())
+    }
+}

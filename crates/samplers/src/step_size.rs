@@ -1,0 +1,175 @@
+//! Step sizes: one schedule for all parameters, or one per named parameter.
+
+use std::ops::Range;
+
+use sgmcmc_core::{Error, Layout, Result};
+
+use crate::schedule::SharedSchedule;
+
+/// The step size h of every parameter at every iteration.
+///
+/// ```
+/// use sgmcmc_samplers::StepSize;
+/// use sgmcmc_samplers::schedule::Polynomial;
+///
+/// let one_for_all = StepSize::from(1e-4);
+/// let by_name = StepSize::from(1e-4).parameter("bias", Polynomial { a: 0.01, b: 10.0, gamma: 0.55 });
+/// ```
+#[derive(Clone, Debug)]
+pub struct StepSize {
+    common: SharedSchedule,
+    named: Vec<(String, SharedSchedule)>,
+}
+
+impl<S: Into<SharedSchedule>> From<S> for StepSize {
+    fn from(schedule: S) -> Self {
+        Self { common: schedule.into(), named: Vec::new() }
+    }
+}
+
+impl StepSize {
+    /// The same, with its own schedule for the parameter `name`.
+    #[must_use]
+    pub fn parameter(mut self, name: impl Into<String>, schedule: impl Into<SharedSchedule>) -> Self {
+        self.named.push((name.into(), schedule.into()));
+        self
+    }
+
+    /// The schedule of the parameters that have none of their own.
+    pub fn common(&self) -> &SharedSchedule {
+        &self.common
+    }
+
+    /// Ties the schedules to the coordinates of `layout`.
+    ///
+    /// # Errors
+    ///
+    /// If a schedule is out of range or belongs to a parameter that is not there.
+    pub fn resolve(&self, layout: &Layout, temperature: &SharedSchedule) -> Result<Pace> {
+        for (name, schedule) in &self.named {
+            layout.block(name)?;
+            schedule.check()?;
+        }
+        self.common.check()?;
+        temperature.check()?;
+        let mut pieces: Vec<Piece> = Vec::new();
+        let mut schedules: Vec<SharedSchedule> = Vec::new();
+        let mut last = None;
+        for block in layout.blocks() {
+            let own = self.named.iter().rposition(|(name, _)| *name == block.name);
+            match pieces.last_mut() {
+                // Neighbours that follow the same schedule are one piece.
+                Some(piece) if last == Some(own) => piece.range.end = block.range.end,
+                _ => {
+                    pieces.push(Piece { range: block.range.clone(), h: f64::NAN });
+                    schedules.push(own.map_or(&self.common, |own| &self.named[own].1).clone());
+                }
+            }
+            last = Some(own);
+        }
+        let mut pace =
+            Pace { pieces, schedules, common: self.common.clone(), h: f64::NAN, temperature: temperature.clone() };
+        pace.tick(0)?;
+        Ok(pace)
+    }
+}
+
+/// Coordinates with a common step size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Piece {
+    /// The coordinates.
+    pub range: Range<usize>,
+    /// Their step size.
+    pub h: f64,
+}
+
+/// What one step needs to know of its time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tick<'a> {
+    /// The iteration, from 0.
+    pub t: u64,
+    /// The temperature T of the noise.
+    pub temperature: f64,
+    /// The common step size: the weight of the draw this step makes.
+    pub h: f64,
+    /// The step size of every coordinate.
+    pub pieces: &'a [Piece],
+}
+
+/// Schedules tied to the coordinates of a chain.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    pieces: Vec<Piece>,
+    schedules: Vec<SharedSchedule>,
+    common: SharedSchedule,
+    h: f64,
+    temperature: SharedSchedule,
+}
+
+impl Pace {
+    /// The step sizes of the last tick.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// The step sizes and the temperature of iteration `t`.
+    ///
+    /// # Errors
+    ///
+    /// If a schedule gives a step size that is not positive, or a negative temperature.
+    pub fn tick(&mut self, t: u64) -> Result<Tick<'_>> {
+        for (piece, schedule) in self.pieces.iter_mut().zip(&self.schedules) {
+            piece.h = step_size(schedule, t)?;
+        }
+        self.h = step_size(&self.common, t)?;
+        let temperature = self.temperature.at(t);
+        if !(temperature.is_finite() && temperature >= 0.0) {
+            let expected = "it must be zero or a positive number";
+            return Err(Error::Setting { name: "the temperature", value: temperature.to_string(), expected });
+        }
+        Ok(Tick { t, temperature, h: self.h, pieces: &self.pieces })
+    }
+}
+
+fn step_size(schedule: &SharedSchedule, t: u64) -> Result<f64> {
+    let h = schedule.at(t);
+    if h.is_finite() && h > 0.0 {
+        return Ok(h);
+    }
+    let value = format!("{h} at iteration {t}");
+    Err(Error::Setting { name: "the step size", value, expected: "it must be a positive number" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sgmcmc_core::{Named, zeros};
+
+    fn layout() -> Layout {
+        let params = Named::new().with("a", zeros([2])).with("b", zeros([3])).with("c", zeros([1]));
+        Layout::of(&params).unwrap()
+    }
+
+    fn pieces(step_size: StepSize, t: u64) -> Vec<(Range<usize>, f64)> {
+        let mut pace = step_size.resolve(&layout(), &1.0.into()).unwrap();
+        pace.tick(t).unwrap().pieces.iter().map(|piece| (piece.range.clone(), piece.h)).collect()
+    }
+
+    #[test]
+    fn named_step_sizes_go_to_their_parameters() {
+        assert_eq!(pieces(0.1.into(), 0), [(0..6, 0.1)]);
+        assert_eq!(pieces(StepSize::from(0.1).parameter("b", 0.2), 0), [(0..2, 0.1), (2..5, 0.2), (5..6, 0.1)]);
+        let fading = StepSize::from(0.1).parameter("c", |t: u64| 1.0 / (1.0 + t as f64));
+        assert_eq!(pieces(fading, 3), [(0..5, 0.1), (5..6, 0.25)]);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let refused = |step_size: StepSize| step_size.resolve(&layout(), &1.0.into()).unwrap_err().to_string();
+        assert!(refused(StepSize::from(0.1).parameter("d", 0.1)).contains("no parameter `d`"));
+        assert!(refused(StepSize::from(-0.1)).contains("step size is -0.1"));
+        assert!(refused(StepSize::from(|_: u64| f64::NAN)).contains("NaN at iteration 0"));
+        let cold = StepSize::from(0.1).resolve(&layout(), &(-1.0).into()).unwrap_err().to_string();
+        assert!(cold.contains("temperature is -1"), "{cold}");
+    }
+}

@@ -1,0 +1,142 @@
+//! Runs that are stopped and go on give the draws of runs that never were.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use sgmcmc::prelude::*;
+use sgmcmc::run::{CheckpointStore, Ending, Every, Progress, StopSignal, Watch};
+use sgmcmc::sink::{Memory, Moments, Spread};
+use sgmcmc::{Error, Fit, Sghmc, sgld, sgldcv};
+use sgmcmc_testkit::models::Case;
+use sgmcmc_testkit::models::logistic::{self, Logistic};
+
+/// Checkpoints in memory.
+#[derive(Clone, Default)]
+struct Shelf(Arc<Mutex<HashMap<usize, Vec<u8>>>>);
+
+impl CheckpointStore for Shelf {
+    fn save(&self, chain: usize, bytes: &[u8]) -> Result<(), Error> {
+        self.0.lock().unwrap().insert(chain, bytes.to_vec());
+        Ok(())
+    }
+
+    fn load(&self, chain: usize) -> Result<Option<Vec<u8>>, Error> {
+        Ok(self.0.lock().unwrap().get(&chain).cloned())
+    }
+}
+
+fn data(n: usize) -> Dataset<logistic::Observations> {
+    Logistic::simulate(n, 1).posterior.data().clone()
+}
+
+fn start() -> logistic::Weights {
+    Logistic::simulate(2, 1).start
+}
+
+/// Stops once chain 0 is past `iteration`.
+fn stop_past(iteration: u64) -> (StopSignal, Watch) {
+    let signal = StopSignal::new();
+    let held = signal.clone();
+    let report = move |progress: &Progress| {
+        if progress.chain == 0 && progress.iteration >= iteration {
+            held.stop();
+        }
+    };
+    (signal, Watch::By(Arc::new(report), Duration::ZERO))
+}
+
+#[test]
+fn a_stopped_run_goes_on_bit_for_bit() {
+    let (model, data) = (logistic::model(), data(100));
+    let run = || {
+        let short = ModeSearch::as_in_r(1e-3, 20);
+        let run = sgldcv(&model, &data, 1e-3).find_mode(short).dynamics(Sghmc::default()).minibatch(Epochs::new(7));
+        run.seed(3).chains(2).burn_in(5).thin(2)
+    };
+    let whole: Fit = run().sample(&start(), 40).unwrap();
+    for iteration in [1, 6, 23, 77] {
+        let shelf = Shelf::default();
+        let (signal, watch) = stop_past(iteration);
+        let stopped = run().checkpoint(shelf.clone(), Every::Steps(1000)).stop_on(&signal).progress(watch);
+        let stopped = stopped.sample(&start(), 40).unwrap();
+        assert_eq!(stopped.endings()[0], Ending::Stopped);
+        assert!(stopped.chains()[0].len() < 40);
+        // Nothing drawn is lost.
+        assert!(stopped.chains()[0].rows().zip(whole.chains()[0].rows()).all(|(a, b)| a == b));
+        let resumed = run().checkpoint(shelf, Every::Steps(1000)).sample(&start(), 40).unwrap();
+        assert_eq!(resumed.chains(), whole.chains(), "stopped past iteration {iteration}");
+        assert_eq!(resumed.endings(), [Ending::Complete, Ending::Complete]);
+    }
+}
+
+#[test]
+fn a_finished_run_can_be_made_longer() {
+    let (model, data) = (logistic::model(), data(100));
+    let run = || sgld(&model, &data, 1e-3).minibatch(10).seed(3);
+    let shelf = Shelf::default();
+    run().checkpoint(shelf.clone(), Every::Steps(7)).sample(&start(), 20).unwrap();
+    let longer = run().checkpoint(shelf, Every::Steps(7)).sample(&start(), 50).unwrap();
+    assert_eq!(longer.chains(), run().sample(&start(), 50).unwrap().chains());
+}
+
+#[test]
+fn sinks_go_on_too() {
+    let (model, data) = (logistic::model(), data(100));
+    let run = || sgld(&model, &data, 1e-3).minibatch(10).seed(3);
+    let sink = |_| (Memory::default(), Moments::new(Spread::Covariance));
+    let whole = run().sample_into(&start(), 60, sink).unwrap();
+    let shelf = Shelf::default();
+    let (signal, watch) = stop_past(31);
+    let stopped = run().checkpoint(shelf.clone(), Every::Steps(5)).stop_on(&signal).progress(watch);
+    stopped.sample_into(&start(), 60, sink).unwrap();
+    let resumed = run().checkpoint(shelf, Every::Steps(5)).sample_into(&start(), 60, sink).unwrap();
+    assert_eq!(resumed[0].0.0, whole[0].0.0);
+    assert_eq!(resumed[0].0.1.covariance(), whole[0].0.1.covariance());
+    assert_eq!(resumed[0].0.1.count(), 60);
+}
+
+#[test]
+fn a_checkpoint_of_another_run_is_refused_with_the_difference() {
+    let (model, data) = (logistic::model(), data(100));
+    let shelf = Shelf::default();
+    let run = || sgld(&model, &data, 1e-3).minibatch(10).seed(3).checkpoint(shelf.clone(), Every::Steps(5));
+    run().sample(&start(), 10).unwrap();
+    let refused = |error: Error, part: &str| {
+        let message = error.to_string();
+        assert!(message.contains("the checkpoint cannot be used") && message.contains(part), "{message}");
+    };
+    refused(run().seed(4).sample(&start(), 10).unwrap_err(), "its seed is 3, but that of this run is 4");
+    refused(run().thin(2).sample(&start(), 10).unwrap_err(), "thinning");
+    refused(run().minibatch(11).sample(&start(), 10).unwrap_err(), "gradient estimator");
+    refused(run().dynamics(Sghmc::default()).sample(&start(), 10).unwrap_err(), "algorithm");
+    let other = self::data(101);
+    let larger = sgld(&model, &other, 1e-3).minibatch(10).seed(3).checkpoint(shelf.clone(), Every::Steps(5));
+    refused(larger.sample(&start(), 10).unwrap_err(), "number of observations is 100");
+    let changed = Logistic::simulate(100, 2).posterior.data().clone();
+    let changed = sgld(&model, &changed, 1e-3).minibatch(10).seed(3).checkpoint(shelf.clone(), Every::Steps(5));
+    refused(changed.sample(&start(), 10).unwrap_err(), "fingerprint of the data");
+    let smaller = sgld(&model, &data, 1e-4).minibatch(10).seed(3).checkpoint(shelf.clone(), Every::Steps(5));
+    refused(smaller.sample(&start(), 10).unwrap_err(), "step size");
+    shelf.save(0, b"nonsense").unwrap();
+    refused(run().sample(&start(), 10).unwrap_err(), "");
+}
+
+#[test]
+fn progress_is_data() {
+    let (model, data) = (logistic::model(), data(100));
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let held = seen.clone();
+    let report = move |progress: &Progress| held.lock().unwrap().push(*progress);
+    let run = sgld(&model, &data, 1e-3)
+        .minibatch(10)
+        .burn_in(5)
+        .thin(2)
+        .progress(Watch::By(Arc::new(report), Duration::ZERO));
+    run.sample(&start(), 10).unwrap();
+    let seen = seen.lock().unwrap();
+    let last = seen.last().unwrap();
+    assert!(last.ended && last.iteration == 25 && last.total == 25, "{last:?}");
+    assert!(seen.iter().all(|progress| progress.log_posterior.is_finite() && progress.rate > 0.0));
+    assert!(seen.windows(2).all(|pair| pair[0].iteration <= pair[1].iteration));
+}

@@ -1,0 +1,301 @@
+//! Exact laws: on a Gaussian the discretised chains are linear, and mean and covariance of their stationary law are known,
+//! minibatch noise included. Each law below says what the algorithm should do, in the words of the papers.
+
+use std::sync::Arc;
+
+use sgmcmc::prelude::*;
+use sgmcmc::{
+    Badodab, Baoab, Chain, ChainRng, Dynamics, Kernel, NoiseEstimate, Recipe, Sghmc, Sgld, Sgnht, StepSize, Thermostats,
+};
+use sgmcmc_testkit::laws::{LinearChain, distance_in_standard_errors, independent, isotropic};
+use sgmcmc_testkit::models::gaussian::Gaussian;
+
+const N: usize = 40;
+const BATCH: usize = 8;
+
+/// A problem, and the covariance of the noise of the gradient estimator under test.
+struct Problem {
+    model: Gaussian,
+    d: usize,
+    a: Vec<f64>,
+    noise: Vec<f64>,
+}
+
+impl Problem {
+    fn new(d: usize, noise_factor: f64) -> Self {
+        let model = Gaussian::simulate(N, d, 7);
+        let noise = model.score_covariance().iter().map(|v| noise_factor * v).collect();
+        Self { a: model.posterior_precision(), noise, d, model }
+    }
+
+    /// ĝ = −A(θ − μ) + ξ, with θ measured from μ.
+    fn g(&self, theta: &[f64], xi: &[f64]) -> Vec<f64> {
+        let d = self.d;
+        (0..d).map(|i| xi[i] - (0..d).map(|j| self.a[i * d + j] * theta[j]).sum::<f64>()).collect()
+    }
+
+    fn chain<D, G>(&self, dynamics: D, gradient: G, h: f64, temperature: f64, seed: u64) -> Chain<D, G>
+    where
+        G: GradientEstimator,
+        D: Dynamics<G>,
+    {
+        let recipe = Recipe {
+            dynamics: Arc::new(dynamics),
+            gradient: Arc::new(gradient),
+            step_size: StepSize::from(h),
+            temperature: temperature.into(),
+        };
+        let evaluator = self.model.target().evaluator(&zeros([self.d])).unwrap();
+        recipe.start(evaluator, &self.model.posterior_mean(), ChainRng::new(seed, 0)).unwrap()
+    }
+}
+
+/// Draws from the chain, rows of length d.
+fn draws(chain: &mut dyn Kernel, count: usize) -> Vec<f64> {
+    for _ in 0..200 {
+        chain.step().unwrap();
+    }
+    let mut rows = Vec::with_capacity(count * chain.position().len());
+    for _ in 0..count {
+        chain.step().unwrap();
+        rows.extend_from_slice(chain.position());
+    }
+    rows
+}
+
+/// The first `d` × `d` block of a covariance.
+fn positions(sigma: &[f64], d: usize) -> Vec<f64> {
+    let s = sigma.len().isqrt();
+    (0..d * d).map(|k| sigma[k / d * s + k % d]).collect()
+}
+
+fn add(a: &[f64], b: &[f64], factor: f64) -> Vec<f64> {
+    a.iter().zip(b).map(|(a, b)| a + factor * b).collect()
+}
+
+const SIZE: f64 = 0.01;
+const TEMPERATURE: f64 = 1.3;
+
+/// θ += h/2 ĝ + √(hT) z.
+fn sgld_law(p: &Problem) -> Vec<f64> {
+    let update = |s: &[f64], e: &[f64]| {
+        let (z, xi) = e.split_at(p.d);
+        add(&add(s, &p.g(s, xi), 0.5 * SIZE), z, 1.0)
+    };
+    let noise = independent(&[isotropic(SIZE * TEMPERATURE, p.d), p.noise.clone()]);
+    LinearChain { state: p.d, noise, update: &update }.stationary_covariance()
+}
+
+const SGHMC: Sghmc = Sghmc { alpha: 0.3, steps: 3, noise: NoiseEstimate::Fixed(0.1) };
+
+/// ν ~ N(0, hT); L times: θ += ν; ν ← (1−α)ν + hĝ(θ) + N(0, 2(α−β̂)hT).
+fn sghmc_law(p: &Problem) -> Vec<f64> {
+    let d = p.d;
+    let update = |s: &[f64], e: &[f64]| {
+        let (mut theta, mut v) = (s.to_vec(), e[..d].to_vec());
+        for inner in e[d..].chunks_exact(2 * d) {
+            theta = add(&theta, &v, 1.0);
+            let g = p.g(&theta, &inner[..d]);
+            v = add(&add(&add(&vec![0.0; d], &v, 1.0 - 0.3), &g, SIZE), &inner[d..], 1.0);
+        }
+        theta
+    };
+    let heat = isotropic(2.0 * (0.3 - 0.1) * SIZE * TEMPERATURE, d);
+    let mut blocks = vec![isotropic(SIZE * TEMPERATURE, d)];
+    for _ in 0..3 {
+        blocks.extend([p.noise.clone(), heat.clone()]);
+    }
+    LinearChain { state: d, noise: independent(&blocks), update: &update }.stationary_covariance()
+}
+
+/// B ½, A ½, O, A ½, B ½ with the new gradient; the state is (θ, ν, ξ).
+fn baoab_law(p: &Problem) -> Vec<f64> {
+    let (d, alpha) = (p.d, 0.4_f64);
+    let update = |s: &[f64], e: &[f64]| {
+        let (theta, v, xi) = (&s[..d], &s[d..2 * d], &s[2 * d..]);
+        let v = add(v, &p.g(theta, xi), 0.5 * SIZE);
+        let theta = add(theta, &v, 0.5);
+        let kept: Vec<f64> = v.iter().map(|v| (-alpha).exp() * v).collect();
+        let v = add(&kept, &e[..d], 1.0);
+        let theta = add(&theta, &v, 0.5);
+        let v = add(&v, &p.g(&theta, &e[d..]), 0.5 * SIZE);
+        [theta, v, e[d..].to_vec()].concat()
+    };
+    let heat = isotropic((1.0 - (-2.0 * alpha).exp()) * SIZE * TEMPERATURE, d);
+    let noise = independent(&[heat, p.noise.clone()]);
+    positions(&LinearChain { state: 3 * d, noise, update: &update }.stationary_covariance(), d)
+}
+
+/// Minibatches of n out of N without replacement: the variance of ĝ is N(N−n)/n · V.
+fn minibatch_factor() -> f64 {
+    (N * (N - BATCH)) as f64 / BATCH as f64
+}
+
+fn with_replacement_factor() -> f64 {
+    (N * (N - 1)) as f64 / BATCH as f64
+}
+
+fn assert_law<D, G>(dynamics: D, gradient: G, factor: f64, d: usize, law: fn(&Problem) -> Vec<f64>)
+where
+    G: GradientEstimator + std::fmt::Debug,
+    D: Dynamics<G> + std::fmt::Debug,
+{
+    let problem = Problem::new(d, factor);
+    let expected = law(&problem);
+    let mut chain = problem.chain(dynamics, gradient, SIZE, TEMPERATURE, 5);
+    let rows = draws(&mut chain, 60_000);
+    let (mean, covariance) = distance_in_standard_errors(&rows, &problem.model.posterior_mean(), &expected, 60);
+    assert!(mean < 5.0, "the mean is {mean} standard errors off");
+    assert!(covariance < 5.0, "the covariance is {covariance} standard errors off");
+}
+
+macro_rules! laws {
+    ($($name:ident: $dynamics:expr, $law:ident);+ $(;)?) => {
+        $(mod $name {
+            use super::*;
+
+            #[test]
+            fn with_minibatches() {
+                for d in [1, 5] {
+                    let gradient = MinibatchGradient::new(WithoutReplacement::new(BATCH));
+                    assert_law($dynamics, gradient, minibatch_factor(), d, $law);
+                }
+            }
+
+            #[test]
+            fn with_replacement() {
+                let gradient = MinibatchGradient::new(WithReplacement::new(BATCH));
+                assert_law($dynamics, gradient, with_replacement_factor(), 1, $law);
+            }
+
+            #[test]
+            fn with_control_variates() {
+                for d in [1, 5] {
+                    assert_law($dynamics, ControlVariate::new(WithoutReplacement::new(BATCH)), 0.0, d, $law);
+                }
+            }
+
+            #[test]
+            fn with_the_full_gradient() {
+                for d in [1, 5] {
+                    assert_law($dynamics, FullGradient, 0.0, d, $law);
+                }
+            }
+        })+
+    };
+}
+
+laws! {
+    sgld: Sgld, sgld_law;
+    sghmc: SGHMC, sghmc_law;
+    baoab: Baoab { alpha: 0.4 }, baoab_law;
+}
+
+/// Two steps from a fixed θ, with what the algorithm draws at its start: mean and covariance of the displacement.
+fn assert_displacement<D>(dynamics: D, steps: usize, d: usize, law: &LinearChain<'_>, start: &[f64])
+where
+    D: Dynamics<MinibatchGradient> + std::fmt::Debug + Copy,
+{
+    let problem = Problem::new(d, minibatch_factor());
+    let mean = problem.model.posterior_mean();
+    let theta = add(&mean, start, 1.0);
+    let gradient = MinibatchGradient::new(WithoutReplacement::new(BATCH));
+    let mut rows = Vec::new();
+    for seed in 0..6000 {
+        let recipe = Recipe {
+            dynamics: Arc::new(dynamics),
+            gradient: Arc::new(gradient),
+            step_size: StepSize::from(SIZE),
+            temperature: TEMPERATURE.into(),
+        };
+        let evaluator = problem.model.target().evaluator(&zeros([d])).unwrap();
+        let mut chain = recipe.start(evaluator, &theta, ChainRng::new(seed, 0)).unwrap();
+        assert_eq!(chain.position(), theta, "starting moved the chain");
+        for _ in 0..steps {
+            chain.step().unwrap();
+        }
+        rows.extend(add(chain.position(), &mean, -1.0));
+    }
+    let expected = (law.update)(start, &vec![0.0; law.noise.len().isqrt()]);
+    let (mean, covariance) = distance_in_standard_errors(&rows, &expected, &law.one_step_covariance(), 60);
+    assert!(mean < 5.0 && covariance < 5.0, "off by {mean} and {covariance} standard errors");
+}
+
+const START: [f64; 2] = [0.3, -0.2];
+
+#[test]
+fn one_step_of_sgld_has_the_right_drift_and_diffusion() {
+    let p = Problem::new(2, minibatch_factor());
+    let update = |s: &[f64], e: &[f64]| add(&add(s, &p.g(s, &e[2..]), 0.5 * SIZE), &e[..2], 1.0);
+    let noise = independent(&[isotropic(SIZE * TEMPERATURE, 2), p.noise.clone()]);
+    assert_displacement(Sgld, 1, 2, &LinearChain { state: 2, noise, update: &update }, &START);
+}
+
+/// ν ~ N(0, hT), ξ = a: θ₁ = θ + ν, ν₁ = (1−a)ν + hĝ(θ₁) + N(0, 2ahT), θ₂ = θ₁ + ν₁. The thermostat has not moved yet.
+#[test]
+fn two_steps_of_sgnht_have_the_right_drift_and_diffusion() {
+    let p = Problem::new(2, minibatch_factor());
+    let a = 0.3;
+    let update = |s: &[f64], e: &[f64]| {
+        let (v, xi, z) = (&e[..2], &e[2..4], &e[4..]);
+        let theta = add(s, v, 1.0);
+        let kept: Vec<f64> = v.iter().map(|v| (1.0 - a) * v).collect();
+        add(&theta, &add(&add(&kept, &p.g(&theta, xi), SIZE), z, 1.0), 1.0)
+    };
+    let heat = isotropic(2.0 * a * SIZE * TEMPERATURE, 2);
+    let noise = independent(&[isotropic(SIZE * TEMPERATURE, 2), p.noise.clone(), heat]);
+    let law = LinearChain { state: 2, noise, update: &update };
+    // The thermostat moves after the first step and acts in the second only on ν, which θ₂ does not see.
+    assert_displacement(Sgnht { a, thermostats: Thermostats::Global }, 2, 2, &law, &START);
+}
+
+/// The means of ξ and of A(θ − μ)² over a long run in one dimension.
+fn long_run<D, G>(dynamics: D, gradient: G, h: f64, steps: u32) -> (f64, f64)
+where
+    G: GradientEstimator + std::fmt::Debug,
+    D: Dynamics<G> + std::fmt::Debug,
+{
+    let problem = Problem::new(1, 0.0);
+    let mut chain = problem.chain(dynamics, gradient, h, 1.0, 3);
+    let (mut xi, mut square) = (0.0, 0.0);
+    let mean = problem.model.posterior_mean()[0];
+    for _ in 0..10_000 {
+        chain.step().unwrap();
+    }
+    for _ in 0..steps {
+        chain.step().unwrap();
+        chain.stats(&mut |_, value| xi += value);
+        square += (chain.position()[0] - mean).powi(2);
+    }
+    (xi / f64::from(steps), square / f64::from(steps) * problem.a[0])
+}
+
+/// The mean of the thermostat is a + hV/2, V the variance of the gradient.
+#[test]
+fn the_thermostat_learns_the_noise_of_the_gradient() {
+    let gradient = MinibatchGradient::new(WithoutReplacement::new(BATCH));
+    let (h, a) = (1e-4, 0.01);
+    let expected = a + 0.5 * h * Problem::new(1, minibatch_factor()).noise[0];
+    let (euler, _) = long_run(Sgnht { a, thermostats: Thermostats::Global }, gradient, h, 1_000_000);
+    assert!((euler / expected - 1.0).abs() < 0.1, "thermostat {euler}, expected {expected}");
+    let splitting = Badodab { a, thermostats: Thermostats::PerParameter };
+    let (splitting, _) = long_run(splitting, gradient, h, 1_000_000);
+    assert!((splitting / expected - 1.0).abs() < 0.1, "thermostat {splitting}, expected {expected}");
+}
+
+/// The bias is of first order in the step ε of the continuous dynamics: h = ε² and a = ε · friction.
+#[test]
+fn halving_the_step_halves_the_bias_of_sgnht() {
+    let bias = |h, a| long_run(Sgnht { a, thermostats: Thermostats::Global }, FullGradient, h, 1_500_000).1 - 1.0;
+    let (coarse, fine) = (bias(2e-3, 0.2), bias(5e-4, 0.1));
+    let ratio = coarse / fine;
+    assert!((1.7..2.8).contains(&ratio), "bias {coarse} and {fine}, ratio {ratio}");
+}
+
+/// With the exact gradient BADODAB is of second order: at a step where SGNHT is 5 % off, it is not 1 % off.
+#[test]
+fn badodab_has_no_bias_of_first_order() {
+    let dynamics = Badodab { a: 0.1, thermostats: Thermostats::Global };
+    let bias = long_run(dynamics, FullGradient, 5e-4, 1_500_000).1 - 1.0;
+    assert!(bias.abs() < 0.015, "bias {bias}");
+}

@@ -1,0 +1,305 @@
+//! Running chains: stepwise and in one call, on threads, stopped and resumed, and when things go wrong.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use sgmcmc::prelude::*;
+use sgmcmc::run::Ending;
+use sgmcmc::sink::{Moments, Quantiles, Spread, TestFunction};
+use sgmcmc::{
+    Badodab, Baoab, Builder, ChainRng, CyclicalSgld, Dynamics, Error, Kernel, NoiseEstimate, Recipe, SamplingThreshold,
+    Sghmc, Sgld, Sgnht, Starts, StepSize, sgld, sgldcv, ula,
+};
+use sgmcmc_testkit::models::logistic::{self, Logistic};
+use sgmcmc_testkit::models::normal_mean::{self, NormalMean};
+use sgmcmc_testkit::models::{Case, normals};
+
+/// Runs `$check!(dynamics, gradient)` over every algorithm on every estimator.
+macro_rules! over_all_kernels {
+    ($check:ident) => {
+        over_all_kernels!(@dynamics $check: Sgld, Sghmc::default(), Sghmc { noise: NoiseEstimate::Measured { draws: 20 }, ..Sghmc::default() },
+            Sgnht::default(), Baoab::default(), Badodab::default(), CyclicalSgld::new(7));
+    };
+    (@dynamics $check:ident: $($dynamics:expr),+) => {
+        $(
+            $check($dynamics, FullGradient);
+            $check($dynamics, MinibatchGradient::new(WithoutReplacement::new(10)));
+            $check($dynamics, MinibatchGradient::new(Epochs::new(7)));
+            $check($dynamics, ControlVariate::new(WithReplacement::new(10)));
+            $check($dynamics, Svrg::new(WithoutReplacement::new(10), 4));
+            $check($dynamics, Saga::new(WithoutReplacement::new(10)));
+        )+
+    };
+}
+
+fn kernel<D, G>(dynamics: D, gradient: G, seed: u64) -> impl Kernel
+where
+    G: GradientEstimator + Debug,
+    D: Dynamics<G> + Debug,
+{
+    let simulated = Logistic::simulate(60, 1);
+    let recipe = Recipe {
+        dynamics: Arc::new(dynamics),
+        gradient: Arc::new(gradient),
+        step_size: StepSize::from(1e-3).parameter("bias", 5e-4),
+        temperature: 1.0.into(),
+    };
+    let evaluator = simulated.by_hand.evaluator(&simulated.start).unwrap();
+    recipe.start(evaluator, &[0.1; 6], ChainRng::new(seed, 0)).unwrap()
+}
+
+fn path(kernel: &mut dyn Kernel, steps: usize) -> Vec<Vec<f64>> {
+    (0..steps)
+        .map(|_| {
+            kernel.step().unwrap();
+            kernel.position().to_vec()
+        })
+        .collect()
+}
+
+#[test]
+fn the_same_seed_gives_the_same_path_and_starting_does_not_move() {
+    fn check<D: Dynamics<G> + Debug + Clone, G: GradientEstimator + Debug + Clone>(dynamics: D, gradient: G) {
+        let mut first = kernel(dynamics.clone(), gradient.clone(), 3);
+        assert_eq!(first.position(), [0.1; 6]);
+        let first = path(&mut first, 20);
+        assert_eq!(first, path(&mut kernel(dynamics.clone(), gradient.clone(), 3), 20));
+        assert_ne!(first, path(&mut kernel(dynamics, gradient, 4), 20));
+    }
+    over_all_kernels!(check);
+}
+
+#[test]
+fn a_chain_stopped_and_resumed_goes_on_bit_for_bit() {
+    fn check<D: Dynamics<G> + Debug + Clone, G: GradientEstimator + Debug + Clone>(dynamics: D, gradient: G) {
+        let mut chain = kernel(dynamics.clone(), gradient.clone(), 3);
+        path(&mut chain, 13);
+        let saved = chain.save().unwrap();
+        // Resumed by a chain that has been somewhere else.
+        let mut resumed = kernel(dynamics, gradient, 99);
+        path(&mut resumed, 5);
+        resumed.restore(&saved).unwrap();
+        assert_eq!(chain.info(), resumed.info());
+        assert_eq!(path(&mut chain, 20), path(&mut resumed, 20));
+    }
+    over_all_kernels!(check);
+}
+
+#[test]
+fn a_damaged_checkpoint_is_refused() {
+    let mut chain = kernel(Sgld, FullGradient, 1);
+    let saved = chain.save().unwrap();
+    let error = chain.restore(&saved[..saved.len() / 2]).unwrap_err();
+    assert!(error.to_string().contains("the checkpoint cannot be used"), "{error}");
+}
+
+fn logistic_data(n: usize) -> Dataset<logistic::Observations> {
+    Logistic::simulate(n, 1).posterior.data().clone()
+}
+
+fn logistic_start() -> logistic::Weights {
+    Logistic::simulate(2, 1).start
+}
+
+#[test]
+fn sample_is_a_loop_over_step() {
+    for precision in [Precision::Single, Precision::Double] {
+        let (model, data) = (logistic::model(), logistic_data(100).with_precision(precision));
+        let run = sgld(&model, &data, 1e-3).minibatch(10).seed(5).burn_in(7).thin(3);
+        let fit = run.sample(&logistic_start(), 20).unwrap();
+        let mut sampler = run.start(&logistic_start()).unwrap();
+        let mut rows = fit.chains()[0].rows();
+        for iteration in 1..=67 {
+            sampler.step().unwrap();
+            if iteration > 7 && (iteration - 7) % 3 == 0 {
+                assert_eq!(rows.next().unwrap(), sampler.position(), "{precision:?}, iteration {iteration}");
+            }
+        }
+        assert!(rows.next().is_none());
+        assert_eq!(fit.chains()[0].iterations()[19], 67);
+        assert_eq!(sampler.layout().flatten(&sampler.params().unwrap()).unwrap(), sampler.position());
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let (model, data) = (logistic::model(), logistic_data(100));
+    let run = || sgld(&model, &data, 1e-3).minibatch(10).seed(5).chains(4).sample(&logistic_start(), 30).unwrap();
+    let on = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run);
+    let (serial, parallel) = (on(1), on(4));
+    assert_eq!(serial.chains(), parallel.chains());
+    assert_ne!(serial.chains()[0], serial.chains()[1]);
+}
+
+#[test]
+fn chains_start_where_they_are_told() {
+    let (model, data) = (normal_mean::model(), NormalMean::simulate(50, 1).posterior.data().clone());
+    // Steps so small that a chain stays where it starts.
+    let run = ula(&model, &data, 1e-20).chains(3).seed(1);
+    let first = |fit: &sgmcmc::Fit| fit.element("theta").unwrap().iter().map(|chain| chain[0]).collect::<Vec<f64>>();
+    let each = [full([1], 1.0), full([1], 2.0), full([1], 3.0)];
+    let close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
+    assert!(close(&first(&run.sample(&each[..], 1).unwrap()), &[1.0, 2.0, 3.0]));
+    let drawn = run.sample(Starts::drawn(|rng| full([1], rand::RngExt::random_range(rng, 5.0..6.0))), 1).unwrap();
+    let drawn = first(&drawn);
+    assert!(drawn.iter().all(|x| (5.0..6.0).contains(x)) && (drawn[0] - drawn[1]).abs() > 1e-6);
+    let jittered = first(&run.clone().jitter(1e10).sample(&zeros([1]), 1).unwrap());
+    assert!(jittered.iter().all(|x| *x != 0.0 && x.abs() < 10.0) && (jittered[0] - jittered[1]).abs() > 1e-6);
+    let error = run.sample(&each[..2], 1).unwrap_err().to_string();
+    assert!(error.contains("one per chain") && error.contains("length 2, expected 3"), "{error}");
+}
+
+/// The posterior of a normal mean is known: control variates from the mode find it.
+#[test]
+fn the_posterior_of_a_normal_mean_is_found_from_the_mode() {
+    let n = 2000;
+    let (model, data) = (normal_mean::model(), NormalMean::simulate(n, 1).posterior.data().clone());
+    let precision = n as f64 + 0.01;
+    let h = 0.2 / precision;
+    let fit = sgldcv(&model, &data, h).minibatch(50).seed(2).chains(2).sample(&full([1], 3.0), 4000).unwrap();
+    let mode = fit.mode().unwrap();
+    let exact = normals(n, 1).iter().sum::<f64>() / precision;
+    assert!((mode.theta[0] - exact).abs() * precision.sqrt() < 0.1, "the mode is off: {mode}");
+    let row = fit.summary().row("theta").unwrap().clone();
+    // SGLD with an exact gradient: variance h/(1 − ρ²), ρ = 1 − hA/2, is 5 % above 1/A here.
+    let sd = (h / (1.0 - (1.0 - 0.5 * h * precision).powi(2))).sqrt();
+    let error = sd / row.ess.sqrt();
+    assert!((row.mean - exact).abs() < 5.0 * error, "mean {} against {exact} ± {error}", row.mean);
+    assert!((row.sd / sd - 1.0).abs() < 0.1, "sd {} against {sd}", row.sd);
+    assert!(row.ess > 300.0 && row.ess < 2000.0, "ess {}", row.ess);
+    assert!((row.q95 - row.q5) / sd > 3.0 && (row.q95 - row.q5) / sd < 3.6);
+}
+
+#[test]
+fn draws_carry_their_step_size_as_weight() {
+    let (model, data) = (normal_mean::model(), NormalMean::simulate(50, 1).posterior.data().clone());
+    let fit = ula(&model, &data, |t: u64| 1e-3 / (1.0 + t as f64)).sample(&zeros([1]), 4).unwrap();
+    let weights = fit.chains()[0].weights();
+    assert_eq!(weights, [1e-3, 1e-3 / 2.0, 1e-3 / 3.0, 1e-3 / 4.0]);
+    let draws = &fit.element("theta").unwrap()[0];
+    let total: f64 = weights.iter().sum();
+    let expected = draws.iter().zip(weights).map(|(x, w)| w * x).sum::<f64>() / total;
+    assert!((fit.summary().row("theta").unwrap().mean - expected).abs() < 1e-15);
+}
+
+#[test]
+fn sinks_see_what_memory_keeps() {
+    let (model, data) = (logistic::model(), logistic_data(100));
+    let run = sgld(&model, &data, 1e-3).minibatch(10).seed(5).chains(2);
+    let fit = run.sample(&logistic_start(), 50).unwrap();
+    let sinks = run
+        .sample_into(&logistic_start(), 50, |_| {
+            (Moments::new(Spread::Covariance), TestFunction::new(|values: &[f64]| Ok(values[2])))
+        })
+        .unwrap();
+    let (first, ending) = &sinks[0];
+    assert_eq!(*ending, Ending::Complete);
+    assert_eq!(first.1.values, fit.chains()[0].element(2));
+    let mean = first.1.values.iter().sum::<f64>() / 50.0;
+    assert!((first.0.mean()[2] - mean).abs() < 1e-12);
+    assert_eq!(first.0.covariance().unwrap().len(), 36);
+}
+
+#[test]
+fn a_chain_that_diverges_keeps_its_draws_and_names_the_parameter() {
+    // 100 observations with gradient one each and h = 0.01: steps of one half, without noise. Beyond 2.2 the density is NaN.
+    let upward = Model::new(|theta: Tensor<1>, x: Tensor<1>| {
+        let value = theta.to_data().iter::<f64>().next().unwrap();
+        let terms = x + theta;
+        if value > 2.2 { terms * f64::NAN } else { terms }
+    });
+    let data = Dataset::new(zeros([100])).unwrap();
+    let run = Builder::new(upward.with(&data), Sgld, FullGradient, 0.01).temperature(0.0);
+    let fit = run.sample(&zeros([1]), 50).unwrap();
+    assert_eq!(fit.chains()[0].element(0), [0.5, 1.0, 1.5, 2.0, 2.5]);
+    let Ending::Failed(error) = &fit.endings()[0] else { panic!("the chain did not fail") };
+    let message = error.to_string();
+    assert!(message.contains("`theta`") && message.contains("iteration 6"), "{message}");
+    assert!(message.contains("smaller step"), "{message}");
+    assert!(fit.summary().to_string().contains("chain 0 ended after 5 draws"));
+}
+
+#[test]
+fn one_failing_chain_leaves_the_others_alone() {
+    let model = Model::new(|theta: Tensor<1>, x: Tensor<1>| {
+        assert!(theta.to_data().iter::<f64>().next().unwrap() < 100.5, "beyond the edge of the world");
+        x + theta
+    });
+    let data = Dataset::new(zeros([100])).unwrap();
+    let run = Builder::new(model.with(&data), Sgld, FullGradient, 0.01).temperature(0.0).chains(4);
+    let starts = [full([1], 0.0), full([1], 1.0), full([1], 99.0), full([1], 2.0)];
+    let fit = run.sample(&starts[..], 10).unwrap();
+    let lengths: Vec<usize> = fit.chains().iter().map(|chain| chain.len()).collect();
+    assert_eq!(lengths, [10, 10, 3, 10]);
+    assert_eq!(fit.endings()[0], Ending::Complete);
+    match &fit.endings()[2] {
+        Ending::Failed(Error::ClosurePanicked { message, .. }) => assert!(message.contains("edge of the world")),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn settings_out_of_range_are_named() {
+    let (model, data) = (logistic::model(), logistic_data(100));
+    let run = || sgld(&model, &data, 1e-3).minibatch(10);
+    let start = logistic_start();
+    let check = |error: Error, part: &str| assert!(error.to_string().contains(part), "{error}");
+    check(run().chains(0).sample(&start, 5).unwrap_err(), "number of chains is 0");
+    check(run().thin(0).sample(&start, 5).unwrap_err(), "thin is 0");
+    check(run().minibatch(0).sample(&start, 5).unwrap_err(), "minibatch of 0");
+    check(run().minibatch(0.001).start(&start).unwrap_err(), "rounds to 0");
+    check(run().temperature(f64::NAN).start(&start).unwrap_err(), "temperature is NaN");
+    check(run().jitter(-1.0).start(&start).unwrap_err(), "jitter is -1");
+    check(sgld(&model, &data, 0.0).minibatch(10).start(&start).unwrap_err(), "step size is 0");
+    let named = StepSize::from(1e-3).parameter("slope", 1e-4);
+    check(sgld(&model, &data, named).minibatch(10).start(&start).unwrap_err(), "no parameter `slope`");
+    let run = |dynamics| run().dynamics(dynamics).start(&start).unwrap_err();
+    check(run(Sghmc { alpha: 0.0, ..Sghmc::default() }), "friction alpha is 0");
+    check(run(Sghmc { steps: 0, ..Sghmc::default() }), "inner steps is 0");
+    check(run(Sghmc { noise: NoiseEstimate::Fixed(0.5), ..Sghmc::default() }), "noise estimate is 0.5");
+    let huge = sgld(&model, &data, 1e-3).minibatch(10).sample(&start, 1 << 40).unwrap_err();
+    check(huge, "Moments");
+}
+
+/// α = N²/(4n) h λ_max(V), V the covariance of the scores, falls with h; draws begin where it is small enough.
+#[test]
+fn draws_begin_at_the_sampling_threshold() {
+    let (model, data) = (normal_mean::model(), NormalMean::simulate(50, 1).posterior.data().clone());
+    let falling = |t: u64| 1e-2 / (1.0 + 0.1 * t as f64);
+    let threshold = SamplingThreshold { alpha: 0.02, minibatch: 50, every: 10, limit: 10_000 };
+    let run = sgld(&model, &data, falling).minibatch(50).burn_in(20).collect_below(threshold);
+    let fit = run.sample(&zeros([1]), 5).unwrap();
+    let chain = &fit.chains()[0];
+    // With all observations the scores x − θ have the sample variance of x, whatever θ.
+    let x = normals(50, 1);
+    let mean = x.iter().sum::<f64>() / 50.0;
+    let variance = x.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 49.0;
+    for ((alpha, iteration), weight) in chain.alphas().iter().zip(chain.iterations()).zip(chain.weights()) {
+        let expected = falling(iteration - 1) * 2500.0 / 200.0 * variance;
+        assert!((alpha / expected - 1.0).abs() < 1e-9, "iteration {iteration}: {alpha} against {expected}");
+        assert!((weight / falling(iteration - 1) - 1.0).abs() < 1e-12);
+    }
+    let first = chain.iterations()[0];
+    let alpha = |t: u64| falling(t - 1) * 12.5 * variance;
+    assert!(first > 21 && (first - 21) % 10 == 0, "the first draw is of iteration {first}");
+    assert!(alpha(first - 1) < 0.02 && alpha(first - 11) >= 0.02);
+
+    let never = SamplingThreshold { alpha: 1e-9, limit: 50, ..threshold };
+    let run = sgld(&model, &data, 1e-3).minibatch(50).collect_below(never);
+    let fit = run.sample(&zeros([1]), 5).unwrap();
+    let Ending::Failed(error) = &fit.endings()[0] else { panic!("the threshold was reached") };
+    assert!(error.to_string().contains("control variates"), "{error}");
+}
+
+#[test]
+fn streaming_quantiles_are_those_of_the_draws() {
+    let (model, data) = (normal_mean::model(), NormalMean::simulate(50, 1).posterior.data().clone());
+    let run = sgld(&model, &data, 1e-3).minibatch(10).seed(8);
+    let fit = run.sample(&zeros([1]), 2000).unwrap();
+    let streamed = run.sample_into(&zeros([1]), 2000, |_| Quantiles::new()).unwrap();
+    let row = fit.summary().row("theta").unwrap().clone();
+    for (p, exact) in [(0.05, row.q5), (0.5, row.median), (0.95, row.q95)] {
+        let found = streamed[0].0[0].quantile(p);
+        assert!((found - exact).abs() < 0.02 * row.sd, "p {p}: {found} against {exact}");
+    }
+}
