@@ -1,5 +1,7 @@
 //! Gradient estimators: unbiased, with the variance theory gives them, and equal to the exact gradient where they must be.
 
+use std::sync::Arc;
+
 use sgmcmc::gradient::Recentre;
 use sgmcmc::minibatch::{Minibatch, Scheme};
 use sgmcmc::prelude::*;
@@ -124,9 +126,10 @@ fn control_variate_at_its_centre_is_the_full_gradient() {
     let mut evaluator = evaluator();
     let (theta, _) = points();
     let exact = exact(evaluator.as_mut(), &theta);
-    for estimator in
-        [ControlVariate::new(WithoutReplacement::new(BATCH)), ControlVariate::new(1.into()).at(theta.clone())]
-    {
+    for estimator in [
+        ControlVariate::new(WithoutReplacement::new(BATCH)),
+        ControlVariate::new(WithoutReplacement::new(1)).at(theta.clone()),
+    ] {
         let noise = GradientNoise::measure(&estimator, evaluator.as_mut(), &theta, 50, 3).unwrap();
         assert!(relative_error(noise.mean(), &exact) < 1e-14);
         assert!(noise.total_variance() < 1e-24);
@@ -141,11 +144,11 @@ fn all_observations_without_replacement_are_the_full_gradient() {
     let mut estimate = vec![0.0; DIM];
     for size in [BatchSize::from(N), BatchSize::from(1.0)] {
         let estimator = MinibatchGradient::new(WithoutReplacement::new(size));
-        let mut oracle = Oracle::new(&estimator, self::evaluator(), &elsewhere, ChainRng::new(1, 0)).unwrap();
+        let mut oracle = Oracle::new(estimator, self::evaluator(), &elsewhere, ChainRng::new(1, 0)).unwrap();
         oracle.fresh(&theta, &mut estimate).unwrap();
         assert!(relative_error(&estimate, &exact) < 1e-12);
     }
-    let mut oracle = Oracle::new(&FullGradient, self::evaluator(), &elsewhere, ChainRng::new(1, 0)).unwrap();
+    let mut oracle = Oracle::new(FullGradient, self::evaluator(), &elsewhere, ChainRng::new(1, 0)).unwrap();
     oracle.fresh(&theta, &mut estimate).unwrap();
     assert_eq!(estimate, exact);
 }
@@ -154,7 +157,7 @@ fn all_observations_without_replacement_are_the_full_gradient() {
 fn svrg_renews_its_centre_every_period() {
     let mut evaluator = evaluator();
     let estimator = Svrg::new(WithoutReplacement::new(3), 4);
-    let mut oracle = Oracle::new(&estimator, self::evaluator(), &normals(DIM, 0), ChainRng::new(1, 0)).unwrap();
+    let mut oracle = Oracle::new(estimator, self::evaluator(), &normals(DIM, 0), ChainRng::new(1, 0)).unwrap();
     let mut estimate = vec![0.0; DIM];
     for step in 0..13 {
         let theta = normals(DIM, step);
@@ -164,7 +167,7 @@ fn svrg_renews_its_centre_every_period() {
         assert_eq!(error < 1e-12, step % 4 == 0, "step {step}: error {error}");
     }
     let every_step = Svrg::new(WithoutReplacement::new(1), 1);
-    let mut oracle = Oracle::new(&every_step, self::evaluator(), &normals(DIM, 9), ChainRng::new(1, 0)).unwrap();
+    let mut oracle = Oracle::new(every_step, self::evaluator(), &normals(DIM, 9), ChainRng::new(1, 0)).unwrap();
     for step in 10..15 {
         let theta = normals(DIM, step);
         oracle.fresh(&theta, &mut estimate).unwrap();
@@ -177,7 +180,7 @@ fn svrg_renews_its_centre_every_period() {
 #[test]
 fn control_variate_recentres_at_the_mean_of_the_points_visited() {
     let estimator = ControlVariate::new(WithoutReplacement::new(3)).recentre(Recentre::EveryAtMean(2));
-    let mut oracle = Oracle::new(&estimator, evaluator(), &normals(DIM, 0), ChainRng::new(1, 0)).unwrap();
+    let mut oracle = Oracle::new(estimator, evaluator(), &normals(DIM, 0), ChainRng::new(1, 0)).unwrap();
     let mut estimate = vec![0.0; DIM];
     let (a, b) = (normals(DIM, 1), normals(DIM, 2));
     oracle.fresh(&a, &mut estimate).unwrap();
@@ -191,7 +194,7 @@ fn control_variate_recentres_at_the_mean_of_the_points_visited() {
 fn saga_learns_the_gradients_it_has_seen() {
     let (theta, elsewhere) = points();
     let estimator = Saga::new(WithReplacement::new(BATCH));
-    let mut oracle = Oracle::new(&estimator, evaluator(), &elsewhere, ChainRng::new(1, 0)).unwrap();
+    let mut oracle = Oracle::new(estimator, evaluator(), &elsewhere, ChainRng::new(1, 0)).unwrap();
     let exact = exact(evaluator().as_mut(), &theta);
     let (mut first, mut estimate) = (vec![0.0; DIM], vec![0.0; DIM]);
     oracle.fresh(&theta, &mut first).unwrap();
@@ -218,7 +221,7 @@ fn saga_refuses_a_table_that_is_too_large() {
 fn estimates_again_use_common_random_numbers() {
     let (theta, elsewhere) = points();
     let estimator = MinibatchGradient::new(WithoutReplacement::new(BATCH));
-    let mut oracle = Oracle::new(&estimator, evaluator(), &theta, ChainRng::new(1, 0)).unwrap();
+    let mut oracle = Oracle::new(estimator, evaluator(), &theta, ChainRng::new(1, 0)).unwrap();
     let (mut here, mut there, mut back) = (vec![0.0; DIM], vec![0.0; DIM], vec![0.0; DIM]);
     oracle.fresh(&theta, &mut here).unwrap();
     oracle.again(&elsewhere, &mut there).unwrap();
@@ -232,7 +235,7 @@ fn estimates_again_use_common_random_numbers() {
 
 #[test]
 fn the_value_is_an_estimate_of_the_log_posterior() {
-    fn check<G: GradientEstimator>(estimator: &G) {
+    fn check<G: GradientEstimator>(estimator: G) {
         let (theta, elsewhere) = points();
         let mut oracle = Oracle::new(estimator, evaluator(), &elsewhere, ChainRng::new(2, 0)).unwrap();
         let exact = oracle.evaluator().log_density(&theta, Rows::range(0..N)).unwrap();
@@ -242,9 +245,9 @@ fn the_value_is_an_estimate_of_the_log_posterior() {
         let error = (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>()).sqrt() / 4000.0;
         assert!((mean - exact).abs() < 5.0 * error, "{mean} ± {error} against {exact}");
     }
-    check(&MinibatchGradient::new(WithoutReplacement::new(BATCH)));
-    check(&ControlVariate::new(WithoutReplacement::new(BATCH)));
-    check(&Saga::new(WithoutReplacement::new(BATCH)));
+    check(MinibatchGradient::new(WithoutReplacement::new(BATCH)));
+    check(ControlVariate::new(WithoutReplacement::new(BATCH)));
+    check(Saga::new(WithoutReplacement::new(BATCH)));
 }
 
 /// Thesis §3.3.2: at the distance of a posterior standard deviation from the centre, the ratio of the variances of the
@@ -270,15 +273,17 @@ fn the_gain_of_control_variates_grows_linearly_in_n() {
 
 #[test]
 fn the_state_of_an_oracle_survives_serialisation() {
-    fn check<G: GradientEstimator>(estimator: &G) {
+    fn check<G: GradientEstimator>(estimator: G) {
+        let estimator = Arc::new(estimator);
         let (theta, elsewhere) = points();
-        let mut oracle = Oracle::new(estimator, evaluator(), &elsewhere, ChainRng::new(2, 1)).unwrap();
+        let mut oracle = Oracle::shared(estimator.clone(), evaluator(), &elsewhere, ChainRng::new(2, 1)).unwrap();
         let (mut expected, mut found) = (vec![0.0; DIM], vec![0.0; DIM]);
         for _ in 0..7 {
             oracle.fresh(&theta, &mut expected).unwrap();
         }
         let saved = serde_json::to_string(oracle.state()).unwrap();
-        let mut resumed = Oracle::resume(estimator, evaluator(), serde_json::from_str(&saved).unwrap());
+        let mut resumed = Oracle::shared(estimator, evaluator(), &theta, ChainRng::new(9, 9)).unwrap();
+        resumed.restore(serde_json::from_str(&saved).unwrap());
         for _ in 0..15 {
             oracle.again(&elsewhere, &mut expected).unwrap();
             resumed.again(&elsewhere, &mut found).unwrap();
@@ -288,14 +293,14 @@ fn the_state_of_an_oracle_survives_serialisation() {
             assert_eq!(expected, found);
         }
     }
-    check(&MinibatchGradient::new(WithoutReplacement::new(BATCH)));
-    check(&MinibatchGradient::new(WithReplacement::new(BATCH)));
-    check(&MinibatchGradient::new(Epochs::new(17)));
-    check(&MinibatchGradient::new(Weighted::new(BATCH, weights()).unwrap()));
-    check(&ControlVariate::new(WithoutReplacement::new(BATCH)).recentre(Recentre::EveryAtMean(5)));
-    check(&Svrg::new(WithoutReplacement::new(BATCH), 5));
-    check(&Saga::new(WithoutReplacement::new(BATCH)));
-    check(&FullGradient);
+    check(MinibatchGradient::new(WithoutReplacement::new(BATCH)));
+    check(MinibatchGradient::new(WithReplacement::new(BATCH)));
+    check(MinibatchGradient::new(Epochs::new(17)));
+    check(MinibatchGradient::new(Weighted::new(BATCH, weights()).unwrap()));
+    check(ControlVariate::new(WithoutReplacement::new(BATCH)).recentre(Recentre::EveryAtMean(5)));
+    check(Svrg::new(WithoutReplacement::new(BATCH), 5));
+    check(Saga::new(WithoutReplacement::new(BATCH)));
+    check(FullGradient);
 }
 
 #[test]

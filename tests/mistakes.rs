@@ -1,5 +1,6 @@
 //! What users get wrong is explained: each message names the culprit and the remedy.
 
+use sgmcmc::minibatch::IntoScheme;
 use sgmcmc::prelude::*;
 use sgmcmc::{ChainRng, Error, Oracle, Result};
 
@@ -123,9 +124,9 @@ fn a_flat_vector_of_the_wrong_length() {
     contains(&error.to_string(), &["length 2, expected 3"]);
 }
 
-fn minibatch(scheme: impl Into<WithoutReplacement>) -> Result<(), Error> {
+fn minibatch(scheme: impl IntoScheme) -> Result<(), Error> {
     let evaluator = Model::new(terms).with(&data()).evaluator(&start())?;
-    Oracle::new(&MinibatchGradient::new(scheme.into()), evaluator, &[0.0; 3], ChainRng::new(1, 0)).map(drop)
+    Oracle::new(MinibatchGradient::new(scheme.into_scheme()), evaluator, &[0.0; 3], ChainRng::new(1, 0)).map(drop)
 }
 
 #[test]
@@ -162,7 +163,7 @@ fn what_needs_the_terms_of_a_summed_likelihood() {
     let saga = Saga::new(WithoutReplacement::new(2)).init(&[0.0; 3], evaluator.as_mut()).unwrap_err();
     contains(&saga.to_string(), &["gradient of each observation", "one entry per observation"]);
     let weighted = MinibatchGradient::new(Weighted::new(2, vec![1.0; 10]).unwrap());
-    let mut oracle = Oracle::new(&weighted, evaluator, &[0.0; 3], ChainRng::new(1, 0)).unwrap();
+    let mut oracle = Oracle::new(weighted, evaluator, &[0.0; 3], ChainRng::new(1, 0)).unwrap();
     let error = oracle.fresh(&[0.0; 3], &mut [0.0; 3]).unwrap_err();
     contains(&error.to_string(), &["weighted subsampling", "one entry per observation"]);
 }
@@ -191,6 +192,6 @@ fn settings_out_of_range() {
     let error = GradientNoise::measure(&FullGradient, evaluator().as_mut(), &[0.0; 3], 1, 1).unwrap_err();
     contains(&error.to_string(), &["number of draws is 1", "at least 2"]);
     let search = ModeSearch { max_iterations: 0, ..ModeSearch::default() };
-    let error = search.run(&FullGradient, evaluator(), &[0.0; 3]).unwrap_err();
+    let error = search.run(FullGradient, evaluator(), &[0.0; 3]).unwrap_err();
     contains(&error.to_string(), &["max_iterations is 0"]);
 }

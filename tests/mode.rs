@@ -13,7 +13,7 @@ fn adam_finds_the_mode_of_a_normal_mean() {
     let simulated = NormalMean::simulate(n, 3);
     let evaluator = simulated.by_hand.evaluator(&simulated.start).unwrap();
     let mode =
-        ModeSearch::default().run(&MinibatchGradient::new(WithoutReplacement::new(50)), evaluator, &[5.0]).unwrap();
+        ModeSearch::default().run(MinibatchGradient::new(WithoutReplacement::new(50)), evaluator, &[5.0]).unwrap();
     let precision = n as f64 + 0.01;
     let exact = normals(n, 3).iter().sum::<f64>() / precision;
     let distance = (mode.theta[0] - exact).abs() * precision.sqrt();
@@ -30,7 +30,7 @@ fn the_mode_of_a_regression_is_stationary() {
     let mut evaluator = simulated.by_hand.evaluator(&simulated.start).unwrap();
     let estimator = Svrg::new(WithoutReplacement::new(100), 20);
     let again = simulated.by_hand.evaluator(&simulated.start).unwrap();
-    let mode = ModeSearch::default().run(&estimator, again, &[0.0; 6]).unwrap();
+    let mode = ModeSearch::default().run(estimator, again, &[0.0; 6]).unwrap();
     assert_eq!(mode.ending, Ending::Converged);
     // Each score has variance of order one, so that one posterior standard deviation off the gradient is about √2000 = 45.
     assert!(mode.gradient_norm < 3.0, "gradient norm {}", mode.gradient_norm);
@@ -54,7 +54,7 @@ fn the_search_of_r_takes_exactly_its_steps() {
         evaluator.posterior(&theta, Rows::range(0..100), &mut g).unwrap();
         theta.iter_mut().zip(g).for_each(|(theta, g)| *theta += step * g);
     }
-    let mode = ModeSearch::as_in_r(step, 50).run(&FullGradient, evaluator, &start).unwrap();
+    let mode = ModeSearch::as_in_r(step, 50).run(FullGradient, evaluator, &start).unwrap();
     assert!(relative_error(&mode.theta, &theta) < 1e-12);
     assert_eq!((mode.iterations, mode.ending), (50, Ending::IterationLimit));
 }
@@ -66,7 +66,7 @@ fn one_step_of_adam_moves_each_element_by_its_step_size() {
     let mut g = [0.0; 6];
     evaluator.posterior(&[0.1; 6], Rows::range(0..100), &mut g).unwrap();
     let search = ModeSearch { max_iterations: 1, stop: Stop::Never, ..ModeSearch::default() };
-    let mode = search.run(&FullGradient, evaluator, &[0.1; 6]).unwrap();
+    let mode = search.run(FullGradient, evaluator, &[0.1; 6]).unwrap();
     for (theta, g) in mode.theta.iter().zip(g) {
         assert!((theta - (0.1 + 0.05 * g.signum())).abs() < 1e-8);
     }
@@ -76,7 +76,7 @@ fn one_step_of_adam_moves_each_element_by_its_step_size() {
 fn a_search_that_diverges_names_the_parameter() {
     let simulated = Logistic::simulate(100, 3);
     let evaluator = simulated.by_hand.evaluator(&simulated.start).unwrap();
-    let error = ModeSearch::as_in_r(f64::INFINITY, 50).run(&FullGradient, evaluator, &[0.1; 6]).unwrap_err();
+    let error = ModeSearch::as_in_r(f64::INFINITY, 50).run(FullGradient, evaluator, &[0.1; 6]).unwrap_err();
     let message = error.to_string();
     assert!(
         message.contains("`bias`") && message.contains("iteration 1") && message.contains("smaller step"),
