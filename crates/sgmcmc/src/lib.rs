@@ -1,5 +1,7 @@
 #![doc = include_str!("../../../README.md")]
 
+pub mod progress;
+
 pub use sgmcmc_core::*;
 pub use sgmcmc_derive::TensorTree;
 pub use sgmcmc_samplers::*;
@@ -8,6 +10,7 @@ pub use sgmcmc_storage::{CreateMapped, Mapped, MappedDataset, MappedWriter, data
 
 /// What most programs need, in one `use`.
 pub mod prelude {
+    pub use crate::progress;
     pub use sgmcmc_core::burn::{Bool, Device, Int, Tensor};
     pub use sgmcmc_core::data::{Column, Scaling};
     pub use sgmcmc_core::distributions::{

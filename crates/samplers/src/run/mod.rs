@@ -4,6 +4,7 @@ mod builder;
 mod checkpoint;
 mod driver;
 mod fit;
+mod launch;
 mod minibatched;
 mod mode_plan;
 mod monitor;

@@ -1,0 +1,75 @@
+//! The slow statistical suite of `sgmcmc`: what takes minutes, prints tables, and is not part of `cargo test`.
+//!
+//! ```text
+//! cargo run --release -p slow -- posteriors [name]
+//! cargo run --release -p slow -- figure-4-2-1
+//! ```
+//!
+//! Each suite prints every number it judges and its criterion. The exit code is 0 when all criteria hold, 1 when one fails,
+//! and 2 when the suite is not known. Where the data are not there, a suite says so and exits with 0.
+
+mod figure_4_2_1;
+mod posteriordb;
+mod posteriors;
+mod whiten;
+
+use std::error::Error;
+use std::process::ExitCode;
+use std::time::Instant;
+
+const USAGE: &str = "usage: cargo run --release -p slow -- <suite>
+
+suites:
+  posteriors     means and standard deviations against the reference draws of posteriordb; of one, if it is named
+  figure-4-2-1   time per iteration and divergence from the posterior of a normal mean, as N grows";
+
+/// How a suite ended.
+enum Outcome {
+    /// All criteria hold.
+    Passed,
+    /// This many do not.
+    Failed(usize),
+    /// The data are not there.
+    NotRun,
+}
+
+impl Outcome {
+    fn of(failures: usize) -> Self {
+        if failures == 0 { Self::Passed } else { Self::Failed(failures) }
+    }
+}
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let begin = Instant::now();
+    let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["posteriors"] => posteriors::run(None),
+        ["posteriors", only] => posteriors::run(Some(only)),
+        ["figure-4-2-1"] => figure_4_2_1::run(),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    let seconds = begin.elapsed().as_secs_f64();
+    match outcome {
+        Ok(Outcome::Passed) => {
+            println!("all criteria hold, after {seconds:.0} s");
+            ExitCode::SUCCESS
+        }
+        Ok(Outcome::Failed(failures)) => {
+            println!("{failures} criteria FAIL, after {seconds:.0} s");
+            ExitCode::FAILURE
+        }
+        Ok(Outcome::NotRun) => {
+            println!("not run: no data");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
