@@ -21,7 +21,7 @@ fn main() -> Result<(), sgmcmc::Error> {
         let simulated = Logistic::simulate(n, 1);
         let plain = MinibatchGradient::new(WithoutReplacement::new(MINIBATCH));
         let search = Svrg::new(WithoutReplacement::new(MINIBATCH), (n / MINIBATCH) as u64);
-        let mode = ModeSearch::default().run(&search, simulated.by_hand.evaluator(&simulated.start)?, &[0.0; 6])?;
+        let mode = ModeSearch::default().run(search, simulated.by_hand.evaluator(&simulated.start)?, &[0.0; 6])?;
         let theta: Vec<f64> =
             mode.theta.iter().zip(normals(6, 2)).map(|(theta, z)| theta + 2.0 * z / (n as f64).sqrt()).collect();
         let mut evaluator = simulated.by_hand.evaluator(&simulated.start)?;

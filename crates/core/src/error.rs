@@ -375,7 +375,7 @@ pub enum Error {
     },
 
     /// A gradient or a position became NaN or infinite.
-    #[error("{what} of `{element}` became {value} at iteration {iteration}: {remedy}")]
+    #[error("{what} of `{element}` became {value:e} at iteration {iteration}: {remedy}")]
     Diverged {
         /// The gradient or the value.
         what: &'static str,

@@ -15,6 +15,7 @@
 //!
 //! The full gradient's slope is judged where its cost is no longer that of Burn's operations; both slopes are printed.
 
+use std::ops::{Range, RangeInclusive};
 use std::time::Instant;
 
 use sgmcmc::prelude::*;
@@ -43,7 +44,7 @@ const BURN_IN: usize = 100;
 
 const KL_BOUND: f64 = 0.02;
 const FLAT: f64 = 0.2;
-const PROPORTIONAL: std::ops::RangeInclusive<f64> = 0.8..=1.2;
+const PROPORTIONAL: RangeInclusive<f64> = 0.8..=1.2;
 
 /// Where everything starts: far from the posterior, which is near 0.
 const START: f64 = 3.0;
@@ -77,7 +78,9 @@ pub(crate) fn run() -> Result<Outcome> {
         "N", "method", "set-up s", "µs/iteration", "mean KL", "worst KL"
     );
     let (mut failures, mut controlled, mut full) = (0, Vec::new(), Vec::new());
-    for n in SIZES {
+    for (place, n) in SIZES.into_iter().enumerate() {
+        // Seeds of its own for every N: in units of the posterior the same noise would give the same path at all of them.
+        let seeds = place as u64 * SEEDS..(place as u64 + 1) * SEEDS;
         let (model, x) = (normal_mean::model(), normals(n, 1));
         // The prior of the model has precision 0.01.
         let precision = n as f64 + 0.01;
@@ -86,10 +89,13 @@ pub(crate) fn run() -> Result<Outcome> {
         let langevin = sgldcv(&model, &data, LANGEVIN_STEP / precision).minibatch(MINIBATCH);
         let underdamped = Builder::new(model.with(&data), FULL, FullGradient, FULL_STEP / precision);
 
-        let ours = measure(exact, LANGEVIN_ITERATIONS, |seed| langevin.clone().seed(seed).start(&full_start()))?;
+        let ours = measure(exact, LANGEVIN_ITERATIONS, seeds.clone(), |seed| {
+            langevin.clone().seed(seed).start(&full_start())
+        })?;
         failures += report(n, "sgldcv, minibatch 1000", &ours);
         controlled.push(ours);
-        let theirs = measure(exact, FULL_ITERATIONS, |seed| underdamped.clone().seed(seed).start(&full_start()))?;
+        let theirs =
+            measure(exact, FULL_ITERATIONS, seeds, |seed| underdamped.clone().seed(seed).start(&full_start()))?;
         failures += report(n, "BAOAB, full gradient", &theirs);
         full.push(theirs);
     }
@@ -108,11 +114,12 @@ fn full_start() -> Tensor<1> {
 fn measure(
     exact: Law,
     iterations: usize,
+    seeds: Range<u64>,
     start: impl Fn(u64) -> sgmcmc::Result<Sampler<Tensor<1>>>,
 ) -> Result<Measured> {
     let mut measured =
         Measured { set_up_seconds: f64::INFINITY, seconds_per_iteration: f64::INFINITY, mean_kl: 0.0, worst_kl: 0.0 };
-    for seed in 0..SEEDS {
+    for seed in seeds {
         let begin = Instant::now();
         let mut sampler = start(seed)?;
         measured.set_up_seconds = measured.set_up_seconds.min(begin.elapsed().as_secs_f64());
@@ -157,7 +164,7 @@ fn slope(sizes: &[usize], measured: &[Measured]) -> f64 {
 }
 
 /// Prints a slope; one if it is not within `bounds`.
-fn judge(method: &str, which: &str, slope: f64, bounds: std::ops::RangeInclusive<f64>) -> usize {
+fn judge(method: &str, which: &str, slope: f64, bounds: RangeInclusive<f64>) -> usize {
     let passed = bounds.contains(&slope);
     println!(
         "slope of log time per iteration in log N: {method}{which}: {slope:.3}, between {} and {}  {}",

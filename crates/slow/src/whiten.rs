@@ -1,9 +1,7 @@
 //! Coordinates in which the coefficients of a linear regression are independent and of one scale.
 //!
-//! y ~ N(Xβ, σ²) with N rows and s² the residual variance of least squares. For β = Mγ and W = XM:
-//! where the prior on β is flat, M = s L⁻ᵀ with XᵀX/N = LLᵀ, so that WᵀW = N s² I; where it is the same normal for every
-//! coefficient, M = s/r I with r² the mean square of X, so that the prior is that normal times r/s. Either way the
-//! posterior standard deviation of γ is about 1/√N.
+//! y ~ N(Xβ, σ²) with N rows and s² the residual variance of least squares. With XᵀX/N = LLᵀ and M = s L⁻ᵀ, upper triangular,
+//! β = Mγ and W = XM have WᵀW = N s² I: the posterior standard deviation of each γ is about 1/√N.
 
 use crate::Result;
 
@@ -16,18 +14,9 @@ pub(crate) struct Whitened {
     width: usize,
 }
 
-/// Which M.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whitening {
-    /// M = s L⁻ᵀ.
-    Cholesky,
-    /// M = s/r I.
-    CommonScale,
-}
-
 impl Whitened {
     /// The coordinates for covariates `x`, a row per observation, and answers `y`.
-    pub(crate) fn new(x: &[Vec<f64>], y: &[f64], whitening: Whitening) -> Result<Self> {
+    pub(crate) fn new(x: &[Vec<f64>], y: &[f64]) -> Result<Self> {
         let (n, d) = (x.len() as f64, x.first().map_or(0, Vec::len));
         let mut gram = vec![0.0; d * d];
         for row in x {
@@ -37,13 +26,7 @@ impl Whitened {
         }
         let orthonormal = inverse_transpose(&cholesky(&gram, d)?, d);
         let s = residual_sd(&multiply(x, &orthonormal), y, d);
-        let to_beta: Vec<f64> = match whitening {
-            Whitening::Cholesky => orthonormal.iter().map(|entry| s * entry).collect(),
-            Whitening::CommonScale => {
-                let r = ((0..d).map(|j| gram[j * d + j]).sum::<f64>() / d as f64).sqrt();
-                (0..d * d).map(|k| if k / d == k % d { s / r } else { 0.0 }).collect()
-            }
-        };
+        let to_beta: Vec<f64> = orthonormal.iter().map(|entry| s * entry).collect();
         Ok(Self { covariates: multiply(x, &to_beta), to_beta, width: d })
     }
 
@@ -52,15 +35,15 @@ impl Whitened {
         self.width
     }
 
-    /// β/γ, where M is a multiple of the identity.
-    pub(crate) fn scale(&self) -> f64 {
-        self.to_beta[0]
+    /// The rows of M.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &[f64]> {
+        self.to_beta.chunks_exact(self.width)
     }
 
     /// β = Mγ.
     pub(crate) fn beta(&self, gamma: &[f64]) -> Vec<f64> {
         let row = |row: &[f64]| row.iter().zip(gamma).map(|(m, gamma)| m * gamma).sum();
-        self.to_beta.chunks_exact(self.width).map(row).collect()
+        self.rows().map(row).collect()
     }
 }
 

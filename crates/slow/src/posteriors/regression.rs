@@ -12,7 +12,7 @@ use sgmcmc::{Baoab, Builder, StepSize};
 use super::{CHAINS, compare, numbered};
 use crate::Result;
 use crate::posteriordb::{Data, PosteriorDb};
-use crate::whiten::{Whitened, Whitening};
+use crate::whiten::Whitened;
 
 /// h over the posterior variance: half a standard deviation per step.
 const STEP: f64 = 0.25;
@@ -116,15 +116,8 @@ fn design(columns: &[Vec<f64>]) -> Vec<Vec<f64>> {
 }
 
 impl Priors {
-    fn whitening(self) -> Whitening {
-        match self {
-            Self::Normal(_) => Whitening::CommonScale,
-            Self::Flat | Self::HalfCauchy(_) => Whitening::Cholesky,
-        }
-    }
-
-    /// The model in coordinates of β/γ = `scale`.
-    fn model(self, scale: f64) -> Model<Coefficients, Observations> {
+    /// The model, with the rows of M for a prior on β.
+    fn model(self, to_beta: Vec<Vec<f64>>) -> Model<Coefficients, Observations> {
         let model = Model::new(|p: Coefficients, r: Observations| {
             let mean = r.w.matmul(p.gamma.unsqueeze_dim(1)).squeeze_dim::<1>(1);
             Normal::new(mean, p.sigma).log_prob(r.y)
@@ -133,10 +126,20 @@ impl Priors {
             Self::Flat => model,
             Self::HalfCauchy(width) => model.prior(move |p: Coefficients| HalfCauchy::new(width).log_prob(p.sigma)),
             Self::Normal(sd) => model.prior(move |p: Coefficients| {
-                Normal::new(0.0, sd / scale).log_prob(p.gamma).sum() + HalfNormal::new(sd).log_prob(p.sigma)
+                let on_sigma = HalfNormal::new(sd).log_prob(p.sigma);
+                to_beta
+                    .iter()
+                    .enumerate()
+                    .fold(on_sigma, |sum, (j, row)| sum + Normal::new(0.0, sd).log_prob(coefficient(&p.gamma, row, j)))
             }),
         }
     }
+}
+
+/// β[j] = Σ_{k≥j} M[j, k] γ[k], as a tensor of shape `[1]`.
+fn coefficient(gamma: &Tensor<1>, row: &[f64], j: usize) -> Tensor<1> {
+    let term = |k: usize| gamma.clone().narrow(0, k, 1) * row[k];
+    (j + 1..row.len()).fold(term(j), |sum, k| sum + term(k))
 }
 
 impl Regression {
@@ -148,13 +151,13 @@ impl Regression {
     /// Samples by both gradients and compares; how many criteria fail.
     pub(super) fn check(&self, db: &PosteriorDb) -> Result<usize> {
         let reference = db.reference(self.name)?;
-        let (n, whitened) = (self.y.len(), Whitened::new(&self.x, &self.y, self.priors.whitening())?);
+        let (n, whitened) = (self.y.len(), Whitened::new(&self.x, &self.y)?);
         let d = whitened.width();
         let data = Dataset::new(Observations {
             w: array(whitened.covariates.clone(), [n, d])?,
             y: array(self.y.clone(), [n])?,
         })?;
-        let posterior = self.priors.model(whitened.scale()).with(&data);
+        let posterior = self.priors.model(whitened.rows().map(<[f64]>::to_vec).collect()).with(&data);
         let steps = StepSize::from(STEP / n as f64).parameter("sigma", STEP / (2 * n) as f64);
         let start = Coefficients { gamma: zeros([d]), sigma: ones([1]) };
 
