@@ -303,3 +303,11 @@ fn streaming_quantiles_are_those_of_the_draws() {
         assert!((found - exact).abs() < 0.02 * row.sd, "p {p}: {found} against {exact}");
     }
 }
+
+#[test]
+fn a_mode_search_that_ran_out_of_iterations_is_told() {
+    let (model, data) = (logistic::model(), logistic_data(100));
+    let run = sgldcv(&model, &data, 1e-3).find_mode(ModeSearch::as_in_r(1e-3, 3)).minibatch(10);
+    let fit = run.sample(&logistic_start(), 5).unwrap();
+    assert!(fit.summary().warnings()[0].contains("stopped at the iteration limit after 3 steps"));
+}

@@ -4,6 +4,8 @@ use std::fmt;
 
 use sgmcmc_diagnostics::{effective_sample_size, mean, quantiles, standard_deviation};
 
+use sgmcmc_core::mode;
+
 use super::fit::{Ending, Fit};
 
 /// One line of a [`Summary`].
@@ -31,7 +33,7 @@ pub struct Summary {
     rows: Vec<SummaryRow>,
     draws: usize,
     chains: usize,
-    failures: Vec<String>,
+    warnings: Vec<String>,
 }
 
 impl Summary {
@@ -46,6 +48,8 @@ impl Summary {
             let (mean, sd) = (mean(&draws, &weights), standard_deviation(&draws, &weights));
             SummaryRow { name, mean, sd, q5: q[0], median: q[1], q95: q[2], ess }
         };
+        let unfinished = fit.mode.as_ref().filter(|mode| mode.ending == mode::Ending::IterationLimit);
+        let search = unfinished.map(|mode| format!("the mode search {mode}"));
         let failures = fit.endings.iter().enumerate().filter_map(|(chain, ending)| match ending {
             Ending::Complete => None,
             Ending::Stopped => Some(format!("chain {chain} was stopped after {} draws", fit.chains[chain].len())),
@@ -57,8 +61,13 @@ impl Summary {
             rows: fit.layout.elements().into_iter().enumerate().map(row).collect(),
             draws: weights.len(),
             chains: fit.chains.len(),
-            failures: failures.collect(),
+            warnings: search.into_iter().chain(failures).collect(),
         }
+    }
+
+    /// What went wrong: chains that ended early, a mode search that ran out of iterations.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// The lines.
@@ -84,6 +93,6 @@ impl fmt::Display for Summary {
             writeln!(f, "{name:<width$} {mean:>10.4} {sd:>10.4} {q5:>10.4} {median:>10.4} {q95:>10.4} {ess:>8.0}")?;
         }
         write!(f, "{} draws of {} chain(s)", self.draws, self.chains)?;
-        self.failures.iter().try_for_each(|failure| write!(f, "\n{failure}"))
+        self.warnings.iter().try_for_each(|warning| write!(f, "\n{warning}"))
     }
 }
