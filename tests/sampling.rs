@@ -311,3 +311,50 @@ fn a_mode_search_that_ran_out_of_iterations_is_told() {
     let fit = run.sample(&logistic_start(), 5).unwrap();
     assert!(fit.summary().warnings()[0].contains("stopped at the iteration limit after 3 steps"));
 }
+
+/// The first quarter of every cycle explores: no noise, and no draws.
+#[test]
+fn cyclical_chains_draw_only_in_their_sampling_stage() {
+    let (model, data) = (logistic::model(), logistic_data(100));
+    let steps = CyclicalCosine { h: 1e-3, period: 8 };
+    let run = ula(&model, &data, steps).dynamics(CyclicalSgld::new(8));
+    let fit = run.sample(&logistic_start(), 12).unwrap();
+    assert_eq!(fit.chains()[0].iterations(), [3, 4, 5, 6, 7, 8, 11, 12, 13, 14, 15, 16]);
+    let mut exploring = run.start(&logistic_start()).unwrap();
+    let mut climbing = ula(&model, &data, steps).temperature(0.0).start(&logistic_start()).unwrap();
+    for iteration in 0..3 {
+        exploring.step().unwrap();
+        climbing.step().unwrap();
+        assert_eq!(exploring.position() == climbing.position(), iteration < 2, "iteration {iteration}");
+        assert_eq!(exploring.info().counts, iteration >= 2);
+    }
+}
+
+/// A change here changes the draws of every user with a seed: it belongs in the changelog.
+#[test]
+fn first_draws_are_pinned() {
+    fn tenth<D: Dynamics<MinibatchGradient> + Debug>(dynamics: D) -> f64 {
+        let mut kernel = kernel(dynamics, MinibatchGradient::new(WithoutReplacement::new(10)), 13);
+        path(&mut kernel, 10)[9].iter().sum()
+    }
+    let drawn = [
+        tenth(Sgld),
+        tenth(Sghmc::default()),
+        tenth(Sgnht::default()),
+        tenth(Baoab::default()),
+        tenth(Badodab::default()),
+        tenth(CyclicalSgld::new(7)),
+    ];
+    let pinned = [
+        0.7006478569534761,
+        0.0932181628308536,
+        -0.11346971206243162,
+        0.2198803383382658,
+        -0.05541520022475521,
+        0.5991554414161884,
+    ];
+    for (drawn, pinned) in drawn.iter().zip(pinned) {
+        // The exponentials of different platforms differ in the last digit.
+        assert!((drawn - pinned).abs() < 1e-10, "{drawn:?} is not {pinned:?}");
+    }
+}

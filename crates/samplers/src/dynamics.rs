@@ -33,6 +33,12 @@ pub trait Dynamics<G: GradientEstimator>: Send + Sync {
         Ok(())
     }
 
+    /// Whether the last step was one whose draw counts; those that only explore do not.
+    fn counts(&self, state: &Self::State) -> bool {
+        let _ = state;
+        true
+    }
+
     /// Named numbers about the state that a sink may want, such as thermostats.
     fn stats(&self, state: &Self::State, layout: &Layout, each: &mut dyn FnMut(&str, f64)) {
         let (_, _, _) = (state, layout, each);

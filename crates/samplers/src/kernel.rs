@@ -24,6 +24,8 @@ pub struct StepInfo {
     pub step_size: f64,
     /// The temperature of the last step.
     pub temperature: f64,
+    /// Whether the draw the last step made counts; it does not while an algorithm only explores.
+    pub counts: bool,
 }
 
 /// A Markov chain: the only thing that runs, sinks, Gibbs steps and checkpoints know.
@@ -127,7 +129,7 @@ where
         let tick = pace.tick(0)?;
         let (step_size, temperature) = (tick.h, tick.temperature);
         let state = self.dynamics.init(theta, tick, &mut oracle)?;
-        let info = StepInfo { iterations: 0, log_posterior: f64::NAN, step_size, temperature };
+        let info = StepInfo { iterations: 0, log_posterior: f64::NAN, step_size, temperature, counts: false };
         Ok(Chain { dynamics: self.dynamics.clone(), oracle, pace, state, info, before: theta.to_vec() })
     }
 }
@@ -144,7 +146,8 @@ where
         let outcome = self.dynamics.step(&mut self.state, tick, &mut self.oracle).and_then(|log_posterior| {
             let iterations = self.info.iterations + 1;
             check_finite(self.state.position(), self.oracle.layout(), iterations)?;
-            Ok(StepInfo { iterations, log_posterior, step_size, temperature })
+            let counts = self.dynamics.counts(&self.state);
+            Ok(StepInfo { iterations, log_posterior, step_size, temperature, counts })
         });
         match outcome {
             Ok(info) => {

@@ -2,11 +2,10 @@
 //!
 //! Source: Zhang et al. (2020), algorithm 1. Use it with the step sizes of
 //! [`CyclicalCosine`](crate::schedule::CyclicalCosine) of the same period. In a cycle's exploration stage (the first `exploration`
-//! of it) the chain climbs, θ += h/2 ĝ(θ); in its sampling stage it is SGLD, and only there draws should be kept: the stat
-//! `sampling` is 1 there and 0 before.
+//! of it) the chain climbs, θ += h/2 ĝ(θ); in its sampling stage it is SGLD, and only there draws count.
 
 use serde::{Deserialize, Serialize};
-use sgmcmc_core::{Error, GradientEstimator, Layout, Oracle, Result};
+use sgmcmc_core::{Error, GradientEstimator, Oracle, Result};
 
 use super::sgld;
 use crate::dynamics::{Dynamics, Positioned};
@@ -80,7 +79,7 @@ impl<G: GradientEstimator> Dynamics<G> for CyclicalSgld {
         state.chain.langevin(tick, temperature, oracle)
     }
 
-    fn stats(&self, state: &State, _layout: &Layout, each: &mut dyn FnMut(&str, f64)) {
-        each("sampling", f64::from(u8::from(state.sampling)));
+    fn counts(&self, state: &State) -> bool {
+        state.sampling
     }
 }

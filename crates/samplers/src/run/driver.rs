@@ -69,7 +69,7 @@ impl Run {
                 self.place.begin = self.begins(plan, info.iterations)?;
             }
             let after = self.place.begin.map_or(0, |begin| info.iterations.saturating_sub(begin));
-            if after > 0 && after.is_multiple_of(plan.thin) {
+            if after > 0 && after.is_multiple_of(plan.thin) && info.counts {
                 self.record(sink, plan)?;
             }
             if keeper.is_due() {
