@@ -136,7 +136,7 @@ impl Priors {
     }
 }
 
-/// β[j] = Σ_{k≥j} M[j, k] γ[k], as a tensor of shape `[1]`.
+/// βⱼ = Σ_{k≥j} Mⱼₖ γₖ, as a tensor of shape `[1]`.
 fn coefficient(gamma: &Tensor<1>, row: &[f64], j: usize) -> Tensor<1> {
     let term = |k: usize| gamma.clone().narrow(0, k, 1) * row[k];
     (j + 1..row.len()).fold(term(j), |sum, k| sum + term(k))
