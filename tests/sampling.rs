@@ -358,3 +358,30 @@ fn first_draws_are_pinned() {
         assert!((drawn - pinned).abs() < 1e-10, "{drawn:?} is not {pinned:?}");
     }
 }
+
+/// In one call and step by step, on one thread and on four, in both precisions: the same draws, whatever the algorithm and estimator.
+#[test]
+fn every_kernel_draws_the_same_however_it_is_run() {
+    fn check<D, G>(dynamics: D, gradient: G)
+    where
+        D: Dynamics<G> + Debug + Clone + 'static,
+        G: GradientEstimator + Debug + Clone + 'static,
+    {
+        for precision in [Precision::Single, Precision::Double] {
+            let target = logistic::model().with(&logistic_data(30).with_precision(precision));
+            let run = Builder::new(target, dynamics.clone(), gradient.clone(), 1e-3).seed(5);
+            let fit = run.sample(&logistic_start(), 4).unwrap();
+            let mut sampler = run.start(&logistic_start()).unwrap();
+            for (row, iteration) in fit.chains()[0].rows().zip(fit.chains()[0].iterations()) {
+                while sampler.info().iterations < *iteration {
+                    sampler.step().unwrap();
+                }
+                assert_eq!(row, sampler.position(), "{precision:?}");
+            }
+            let chains = || run.clone().chains(3).sample(&logistic_start(), 2).unwrap();
+            let on = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(chains);
+            assert_eq!(on(1).chains(), on(4).chains(), "{precision:?}");
+        }
+    }
+    over_all_kernels!(check);
+}
