@@ -1,33 +1,66 @@
-//! Benchmarks of `sgmcmc`, as ratios measured side by side in one run.
+//! Benchmarks of `sgmcmc`. What each measures, and how to read it, is in `docs/performance.md`.
 //!
 //! ```text
-//! cargo run --release -p bench -- overhead
+//! cargo run --release -p bench -- steps
 //! ```
 
+mod allocator;
+mod allocs;
+mod analytic;
+mod arguments;
+mod build;
+mod chains;
+mod data;
+mod engine;
+mod handwritten;
 mod overhead;
+mod profile;
+mod steps;
+mod timed;
 mod timing;
+mod workloads;
 
+use std::error::Error;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo run --release -p bench -- <benchmark>
+use arguments::Arguments;
+
+const USAGE: &str = "usage: cargo run --release -p bench -- <benchmark> [--engine compiled|eager|analytic] [workload…]
 
 benchmarks:
-  overhead   gradients of the eager engine against a bare Burn loop doing the same";
+  steps      µs per step of SGLD; with `--engine analytic` also of a loop written by hand
+  profile    where the time of a step goes
+  allocs     allocations per step; fails if there are any (but for the eager engine)
+  chains     draws per second of one chain and of two
+  build      ms to make an evaluator
+  overhead   gradients of the eager engine against a bare Burn loop doing the same
+
+workloads: gauss2, logistic_small, logistic, mixture, bnn, pmf; analytic has the first three, for steps and allocs";
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["overhead"] => overhead::run(),
-        _ => {
-            eprintln!("{USAGE}");
-            return ExitCode::from(2);
-        }
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let Some((benchmark, rest)) = words.split_first() else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
     };
-    match outcome {
+    match run(benchmark, rest) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+fn run(benchmark: &str, rest: &[String]) -> Result<(), Box<dyn Error>> {
+    let arguments = Arguments::read(rest)?;
+    match benchmark {
+        "steps" => steps::run(&arguments),
+        "allocs" => allocs::run(&arguments),
+        "profile" => profile::run(&arguments.closures()?),
+        "chains" => chains::run(&arguments.closures()?),
+        "build" => build::run(&arguments.closures()?),
+        "overhead" => Ok(overhead::run()?),
+        _ => Err(format!("no benchmark `{benchmark}`\n{USAGE}").into()),
     }
 }

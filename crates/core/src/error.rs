@@ -39,6 +39,13 @@ pub enum Error {
         message: String,
     },
 
+    /// The compiled engine was asked for and cannot run the closures.
+    #[error("the model cannot be compiled: {reason}; use `Engine::Auto` or `Engine::Eager` to run it anyway")]
+    NotCompiled {
+        /// Why not.
+        reason: String,
+    },
+
     /// The log-likelihood returned neither one entry per observation nor one sum.
     #[error(
         "the log-likelihood returned shape {shape:?} for {rows} observations: return one entry per observation \

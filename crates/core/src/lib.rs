@@ -30,7 +30,7 @@ pub use burn_tensor as burn;
 pub use array::{array, default_device, full, ones, zeros};
 pub use constraint::Constraint;
 pub use data::{Columns, Dataset, Precision, Rows};
-pub use engine::{Analytic, AnalyticModel, Evaluator, Posterior, Target};
+pub use engine::{Analytic, AnalyticModel, Engine, Evaluator, Posterior, Target};
 pub use error::{BatchSizeError, Closure, Error, Result};
 pub use gradient::{
     ControlVariate, ExactGradient, FullGradient, GradientEstimator, GradientNoise, MinibatchGradient, Oracle, Saga,

@@ -9,6 +9,11 @@ pub trait Owner<T>: Send + Sync {
     /// All numbers.
     fn values(&self) -> &[T];
 
+    /// Whether the numbers are meant to be read where they lie. If not, they are to be copied row by row.
+    fn in_place(&self) -> bool {
+        true
+    }
+
     /// A copy of the numbers of `range`.
     fn copy_range(&self, range: Range<usize>) -> Vec<T>
     where

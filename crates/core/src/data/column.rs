@@ -161,6 +161,11 @@ impl Column {
         each_type!(&self.values, values => std::mem::size_of_val(&**values))
     }
 
+    /// Whether the values may be read where they lie, see [`Owner::in_place`](super::Owner::in_place).
+    pub(crate) fn in_place(&self) -> bool {
+        each_type!(&self.values, values => values.owner().in_place())
+    }
+
     /// What the leaf is: float, integer or boolean.
     pub(super) fn kind(&self) -> &'static str {
         match self.values {
@@ -211,7 +216,7 @@ impl Column {
     }
 
     /// The selected rows as a leaf of their own. The caller has checked that they exist.
-    pub(super) fn take(&self, rows: Rows<'_>) -> Self {
+    pub(crate) fn take(&self, rows: Rows<'_>) -> Self {
         let width = self.width();
         let values = match &self.values {
             Values::F32(values) => gather(values, width, rows).into(),

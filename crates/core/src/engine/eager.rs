@@ -7,107 +7,24 @@ mod leaves;
 
 use std::fmt;
 
-use burn_tensor::{DType, Device, Tensor};
+use burn_tensor::Tensor;
 
 use self::leaves::{Place, TrackedLeaf, Unpacked, copy, read_into, scalar, unpack};
-use super::{Evaluator, Target, check_call, check_output, fingerprint};
-use crate::array::default_device;
+use super::{Evaluator, Posterior, check_call, check_output};
 use crate::data::{Dataset, Precision, Rows, Weights};
 use crate::error::{Closure, Error, Result};
 use crate::layout::Layout;
-use crate::model::{Model, guarded};
+use crate::model::guarded;
 use crate::tree::{TensorTree, to_device};
 
-/// Rows evaluated at once by default: enough to hide Burn's cost per operation, few enough to stay in cache.
-const CHUNK_ROWS: usize = 8192;
-
-/// A model and its data: the density that samplers explore.
-///
-/// | setting | default | purpose |
-/// |---|---|---|
-/// | [`device`](Self::device) | [`default_device`] | where the closures run |
-/// | [`chunk_rows`](Self::chunk_rows) | 8192 | most rows evaluated at once; bounds the memory of a full pass |
-pub struct Posterior<P, D> {
-    model: Model<P, D>,
-    data: Dataset<D>,
-    device: Device,
-    chunk_rows: usize,
-}
-
-impl<P, D> Clone for Posterior<P, D> {
-    fn clone(&self) -> Self {
-        let Self { model, data, device, chunk_rows } = self;
-        Self { model: model.clone(), data: data.clone(), device: device.clone(), chunk_rows: *chunk_rows }
-    }
-}
-
-impl<P, D> fmt::Debug for Posterior<P, D> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Posterior")
-            .field("model", &self.model)
-            .field("data", &self.data)
-            .field("device", &self.device)
-            .field("chunk_rows", &self.chunk_rows)
-            .finish()
-    }
-}
-
-impl<P: TensorTree, D: TensorTree> Posterior<P, D> {
-    pub(crate) fn new(model: Model<P, D>, data: Dataset<D>) -> Self {
-        Self { model, data, device: default_device(), chunk_rows: CHUNK_ROWS }
-    }
-
-    /// Runs the closures on `device`.
-    #[must_use]
-    pub fn device(self, device: Device) -> Self {
-        Self { device, ..self }
-    }
-
-    /// Evaluates at most `rows` observations at once.
-    #[must_use]
-    pub fn chunk_rows(self, rows: usize) -> Self {
-        Self { chunk_rows: rows.max(1), ..self }
-    }
-
-    /// The observations.
-    pub fn data(&self) -> &Dataset<D> {
-        &self.data
-    }
-
-    /// The model.
-    pub fn model(&self) -> &Model<P, D> {
-        &self.model
-    }
-
-    /// An evaluator for parameters shaped as `start`.
-    ///
-    /// # Errors
-    ///
-    /// If the closures panic, return other shapes than they should or no finite number at `start`; if `start` is not as
-    /// declared; if there is neither a likelihood nor a prior.
-    pub fn evaluator(&self, start: &P) -> Result<Box<dyn Evaluator>> {
-        Ok(Box::new(Eager::new(self, start)?))
-    }
-}
-
-impl<P: TensorTree, D: TensorTree> Target for Posterior<P, D> {
-    type Params = P;
-
-    fn evaluator(&self, start: &P) -> Result<Box<dyn Evaluator>> {
-        Self::evaluator(self, start)
-    }
-
-    fn fingerprint(&self) -> u64 {
-        fingerprint::of(self.data.columns())
-    }
-}
-
 /// Evaluates a [`Posterior`] with Burn's autodiff.
-struct Eager<P, D> {
+pub(super) struct Eager<P, D> {
     posterior: Posterior<P, D>,
     template: P,
     layout: Layout,
-    dtype: DType,
+    /// The coordinates it was started with.
+    start: Vec<f64>,
+    precision: Precision,
     /// Whether the likelihood comes as a sum over the rows.
     summed: bool,
 }
@@ -117,42 +34,70 @@ impl<P, D> fmt::Debug for Eager<P, D> {
         f.debug_struct("Eager")
             .field("posterior", &self.posterior)
             .field("layout", &self.layout)
-            .field("dtype", &self.dtype)
+            .field("precision", &self.precision)
             .field("summed", &self.summed)
             .finish_non_exhaustive()
     }
 }
 
 impl<P: TensorTree, D: TensorTree> Eager<P, D> {
-    fn new(posterior: &Posterior<P, D>, start: &P) -> Result<Self> {
-        let model = &posterior.model;
-        let has_likelihood = model.has_likelihood() && posterior.data.observations() > 0;
+    pub(super) fn new(posterior: &Posterior<P, D>, start: &P) -> Result<Self> {
+        let model = posterior.model();
+        let has_likelihood = model.has_likelihood() && posterior.data().observations() > 0;
         if !has_likelihood && !model.has_prior() {
             return Err(Error::EmptyModel);
         }
         let layout = model.layout(start)?;
         let theta = layout.flatten(start)?;
-        let precision = posterior.data.precision().or_else(|| leaves::precision(start)).unwrap_or(Precision::Double);
+        let precision = posterior.data().precision().or_else(|| leaves::precision(start)).unwrap_or(Precision::Double);
         let mut evaluator = Self {
             posterior: posterior.clone(),
-            template: to_device(start, &posterior.device),
+            template: to_device(start, posterior.place()),
             layout,
-            dtype: precision.dtype(),
+            start: theta.clone(),
+            precision,
             summed: false,
         };
         evaluator.probe(&theta)?;
         Ok(evaluator)
     }
 
+    /// The same evaluator on other data, in another precision.
+    pub(super) fn on(&self, posterior: &Posterior<P, D>, data: Dataset<D>, precision: Precision) -> Self {
+        Self {
+            posterior: posterior.on(data),
+            template: copy(&self.template),
+            layout: self.layout.clone(),
+            start: self.start.clone(),
+            precision,
+            summed: self.summed,
+        }
+    }
+
+    /// Parameters shaped as those it evaluates.
+    pub(super) fn template(&self) -> &P {
+        &self.template
+    }
+
+    /// The float type the closures run in.
+    pub(super) fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    /// The coordinates it was started with.
+    pub(super) fn coordinates(&self) -> &[f64] {
+        &self.start
+    }
+
     /// Calls the closures once at `theta` on two rows, to see what they return before a long run depends on it.
     fn probe(&mut self, theta: &[f64]) -> Result<()> {
         let n = self.observations().min(2);
         let params = self.unpack(theta).params;
-        if let Some(prior) = self.posterior.model.log_prior(copy(&params))? {
+        if let Some(prior) = self.posterior.model().log_prior(copy(&params))? {
             finite(Closure::LogPrior, scalar(&prior))?;
         }
         let rows = self.batch(Rows::range(0..n))?;
-        if let Some(terms) = self.posterior.model.log_likelihood(params, rows, n)? {
+        if let Some(terms) = self.posterior.model().log_likelihood(params, rows, n)? {
             self.summed = n > 1 && terms.dims() == [1];
             finite(Closure::LogLikelihood, scalar(&terms.sum()))?;
         }
@@ -165,17 +110,17 @@ impl<P: TensorTree, D: TensorTree> Eager<P, D> {
     }
 
     fn place(&self) -> Place<'_> {
-        Place { device: &self.posterior.device, dtype: self.dtype }
+        Place { device: self.posterior.place(), dtype: self.precision.dtype() }
     }
 
     fn batch(&self, rows: Rows<'_>) -> Result<D> {
-        self.posterior.data.batch(rows, &self.posterior.device)
+        self.posterior.data().batch(rows, self.posterior.place())
     }
 
     /// powerᵖ log p(θ) + log |∂x/∂y|, as far as there is a prior and a constraint.
     fn prior_term(&self, Unpacked { params, log_jacobian }: Unpacked<P>) -> Result<Option<Tensor<1>>> {
-        let (_, power) = self.posterior.model.powers();
-        let prior = self.posterior.model.log_prior(params)?.map(|value| times(value, power));
+        let (_, power) = self.posterior.model().powers();
+        let prior = self.posterior.model().log_prior(params)?.map(|value| times(value, power));
         Ok(sum(prior, log_jacobian))
     }
 
@@ -184,8 +129,8 @@ impl<P: TensorTree, D: TensorTree> Eager<P, D> {
         if rows.is_empty() {
             return Ok(None);
         }
-        let (power, _) = self.posterior.model.powers();
-        let Some(terms) = self.posterior.model.log_likelihood(params, self.batch(rows)?, rows.len())? else {
+        let (power, _) = self.posterior.model().powers();
+        let Some(terms) = self.posterior.model().log_likelihood(params, self.batch(rows)?, rows.len())? else {
             return Ok(None);
         };
         match rows.weights() {
@@ -195,7 +140,7 @@ impl<P: TensorTree, D: TensorTree> Eager<P, D> {
                 if self.summed {
                     return Err(Error::SummedLikelihood { what: "weighted subsampling" });
                 }
-                let weights = leaves::vector(weights, &self.posterior.device, self.dtype);
+                let weights = leaves::vector(weights, self.posterior.place(), self.precision.dtype());
                 Ok(Some(times((terms * weights).sum(), power)))
             }
         }
@@ -235,7 +180,7 @@ impl<P: TensorTree, D: TensorTree> Evaluator for Eager<P, D> {
     }
 
     fn observations(&self) -> usize {
-        self.posterior.data.observations()
+        self.posterior.data().observations()
     }
 
     fn prior(&mut self, theta: &[f64], grad: &mut [f64]) -> Result<f64> {
@@ -245,13 +190,13 @@ impl<P: TensorTree, D: TensorTree> Evaluator for Eager<P, D> {
 
     fn likelihood(&mut self, theta: &[f64], rows: Rows<'_>, grad: &mut [f64]) -> Result<f64> {
         check_call(&self.layout, self.observations(), theta, grad, rows)?;
-        rows.chunks(self.posterior.chunk_rows)
+        rows.chunks(self.posterior.chunk())
             .map(|chunk| self.differentiate(theta, grad, |unpacked| self.likelihood_term(unpacked.params, chunk)))
             .sum()
     }
 
     fn posterior(&mut self, theta: &[f64], rows: Rows<'_>, grad: &mut [f64]) -> Result<f64> {
-        if rows.len() > self.posterior.chunk_rows {
+        if rows.len() > self.posterior.chunk() {
             return Ok(self.prior(theta, grad)? + self.likelihood(theta, rows, grad)?);
         }
         check_call(&self.layout, self.observations(), theta, grad, rows)?;
@@ -266,7 +211,7 @@ impl<P: TensorTree, D: TensorTree> Evaluator for Eager<P, D> {
         self.layout.check_length(theta)?;
         rows.check(self.observations())?;
         let mut total = self.prior_term(self.unpack(theta))?.map_or(0.0, |term| scalar(&term));
-        for chunk in rows.chunks(self.posterior.chunk_rows) {
+        for chunk in rows.chunks(self.posterior.chunk()) {
             total += self.likelihood_term(self.unpack(theta).params, chunk)?.map_or(0.0, |term| scalar(&term));
         }
         Ok(total)
@@ -277,9 +222,9 @@ impl<P: TensorTree, D: TensorTree> Evaluator for Eager<P, D> {
         check_output("the output for the log-likelihood of each row", rows.len(), out.len())?;
         self.require_terms("the pointwise log-likelihood")?;
         let mut done = 0;
-        for chunk in rows.chunks(self.posterior.chunk_rows) {
+        for chunk in rows.chunks(self.posterior.chunk()) {
             let out = &mut out[done..done + chunk.len()];
-            match self.posterior.model.log_likelihood(self.unpack(theta).params, self.batch(chunk)?, chunk.len())? {
+            match self.posterior.model().log_likelihood(self.unpack(theta).params, self.batch(chunk)?, chunk.len())? {
                 Some(terms) => read_into(&terms.into_data(), out, |place, value| *place = value),
                 None => out.fill(0.0),
             }

@@ -1,19 +1,35 @@
 //! Engines: how a model becomes value and gradient on flat `f64` slices.
 //!
-//! [`eager`] runs the closures on Burn tensors and lets Burn differentiate; [`analytic`] calls value and gradient written by
-//! hand. Both are [`Evaluator`]s, and nothing above knows which one runs.
+//! The eager engine runs the closures on Burn tensors and lets Burn differentiate; the compiled engine records them once,
+//! differentiates the recording and runs it without Burn; [`analytic`] calls value and gradient written by hand. All are
+//! [`Evaluator`]s, and nothing above knows which one runs.
 
 pub mod analytic;
-pub mod eager;
+mod compiled;
+mod eager;
 mod fingerprint;
+mod posterior;
 
 pub use analytic::{Analytic, AnalyticModel};
-pub use eager::Posterior;
+pub use posterior::Posterior;
 
 use crate::data::Rows;
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::tree::TensorTree;
+
+/// How the closures of a model are run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Engine {
+    /// Compiled where that is possible, else eagerly, with a message that says why.
+    #[default]
+    Auto,
+    /// Compiled, or it is an error.
+    Compiled,
+    /// Operation by operation on Burn tensors.
+    Eager,
+}
 
 /// What a sampler or an optimiser is pointed at: it lays out parameters and makes one evaluator per chain.
 pub trait Target: Send + Sync {
@@ -59,6 +75,11 @@ pub trait Evaluator: Send + std::fmt::Debug {
     /// The gradient of each term of [`likelihood`](Self::likelihood) at weight one, a row of `out` (row-major, of length dim)
     /// per observation.
     fn per_datum(&mut self, theta: &[f64], rows: Rows<'_>, out: &mut [f64]) -> Result<()>;
+
+    /// Lets this evaluator use up to `threads` threads; one unless said otherwise.
+    fn set_threads(&mut self, threads: usize) {
+        let _ = threads;
+    }
 
     /// The length of the flat parameter vector.
     fn dim(&self) -> usize {

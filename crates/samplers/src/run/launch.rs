@@ -103,6 +103,9 @@ where
         if plan.chains > 1 && (mode.is_some() || matches!(starts, Starts::Same(_))) {
             self.spread_out(&layout, &mut chains)?;
         }
+        // The cores that other chains leave are free for large matrix products.
+        let threads = (rayon::current_num_threads() / plan.chains).max(1);
+        chains.iter_mut().for_each(|(evaluator, _)| evaluator.set_threads(threads));
         let recipe = Recipe {
             dynamics: Arc::new(self.dynamics.clone()),
             gradient: Arc::new(gradient),

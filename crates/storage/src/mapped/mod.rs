@@ -210,6 +210,10 @@ impl<T: Pod + Send + Sync> Owner<T> for Part<T> {
         bytemuck::cast_slice(self.pages.bytes(self.range.clone()))
     }
 
+    fn in_place(&self) -> bool {
+        !self.pages.reads_rows()
+    }
+
     fn copy_range(&self, range: Range<usize>) -> Vec<T> {
         if self.pages.reads_rows() {
             let mut copied = vec![T::zeroed(); range.len()];

@@ -1,0 +1,39 @@
+//! Draws per second of one chain, and of two on two threads.
+
+use std::error::Error;
+
+use sgmcmc::Result;
+use sgmcmc::prelude::*;
+
+use crate::arguments::Arguments;
+use crate::engine::{Engine, with_engine};
+use crate::timed::sgld_seconds;
+use crate::workloads::{Task, Workload, each};
+
+const ROUNDS: usize = 3;
+
+/// Prints a row for `gauss2` and `logistic`: the best of the rounds, one chain and two taking turns.
+pub(crate) fn run(arguments: &Arguments) -> std::result::Result<(), Box<dyn Error>> {
+    println!("{:<16} {:>14} {:>14} {:>8}", "workload", "1 chain", "2 chains", "ratio");
+    Ok(each(&["gauss2", "logistic"], &mut Chains(arguments.engine))?)
+}
+
+struct Chains(Engine);
+
+impl Task for Chains {
+    fn run<P: TensorTree, D: TensorTree>(&mut self, workload: &Workload<P, D>) -> Result<()> {
+        let Workload { name, size, posterior, start } = workload;
+        let posterior = with_engine(posterior.clone(), self.0);
+        let draws = if self.0 == Engine::Eager { size.iterations / 10 } else { size.iterations };
+        let mut best = [0.0_f64; 2];
+        for _ in 0..ROUNDS {
+            for (best, chains) in best.iter_mut().zip([1, 2]) {
+                let seconds = sgld_seconds(posterior.clone(), start, *size, chains, draws)?;
+                *best = best.max((chains * draws) as f64 / seconds);
+            }
+        }
+        let [one, two] = best;
+        println!("{name:<16} {one:>14.0} {two:>14.0} {:>8.3}", two / one);
+        Ok(())
+    }
+}

@@ -1,0 +1,37 @@
+//! Indexing: a selection and its adjoint, a gather and its adjoint, are each other's adjoints.
+
+use crate::error::{Error, Result};
+use crate::graph::{Graph, Node, NodeId, Op};
+
+/// The adjoint of the source or the values; indices have none.
+pub(super) fn backward(graph: &mut Graph, node: &Node, g: NodeId) -> Result<NodeId> {
+    let (source, index) = (node.inputs[0], node.inputs[1]);
+    match node.op {
+        Op::Select(axis) => {
+            let length = graph.shape(source).dims[axis];
+            graph.select_adjoint(g, index, axis, length)
+        }
+        Op::SelectAdjoint { axis, .. } if !graph.shape(g).rows => graph.select(g, index, axis),
+        Op::SelectAdjoint { axis, .. } => select_of_row(graph, g, index, axis),
+        Op::Gather(axis) => {
+            let length = graph.shape(source).dims[axis];
+            graph.gather_adjoint(g, index, axis, length)
+        }
+        Op::GatherAdjoint { axis, .. } => graph.gather(g, index, axis),
+        ref op => Err(Error::NoGradient { operation: format!("{op:?}") }),
+    }
+}
+
+/// A selection from a source that each observation has of its own, as a gather.
+fn select_of_row(graph: &mut Graph, source: NodeId, index: NodeId, axis: usize) -> Result<NodeId> {
+    let (mut dims, at) = (graph.shape(source).dims.clone(), graph.shape(index).dims.clone());
+    let count = at.iter().product();
+    let mut places = vec![1; dims.len()];
+    places[axis] = count;
+    let places = graph.reshape(index, places)?;
+    dims[axis] = count;
+    let places = graph.expand(places, dims.clone())?;
+    let chosen = graph.gather(source, places, axis)?;
+    dims.splice(axis..=axis, at);
+    graph.reshape(chosen, dims)
+}

@@ -1,0 +1,245 @@
+//! What differs between `f32` and `f64`: constants, polynomials and bits.
+
+use super::super::element::Element;
+use super::super::simd::Fma;
+
+/// The constants, polynomials and bit operations of a float type.
+///
+/// The polynomials are minimax fits; the errors of the fits are below a hundredth of a unit in the last place of the result.
+pub(crate) trait Float: Sized {
+    /// 1.5 · 2^(bits of the mantissa): x + `SHIFT` is x rounded to an integer, which stands in the lowest bits.
+    const SHIFT: Self;
+    /// 1/log 2.
+    const LOG2_E: Self;
+    /// log 2, so few bits of it that an exponent times it is exact.
+    const LN2_HIGH: Self;
+    /// The rest of log 2.
+    const LN2_LOW: Self;
+    /// Below this, exp(x) is zero.
+    const EXP_LOWEST: Self;
+    /// Above this, exp(x) is infinite.
+    const EXP_HIGHEST: Self;
+    /// Below this, exp(x) − 1 is −1.
+    const EXPM1_LOWEST: Self;
+    /// The smallest normal number.
+    const SMALLEST_NORMAL: Self;
+    /// A power of two that makes subnormal numbers normal.
+    const SUBNORMAL_SCALE: Self;
+    /// Its exponent.
+    const SUBNORMAL_EXPONENT: Self;
+    /// Up to here erf is a polynomial.
+    const ERF_SMALL: Self;
+    /// From here erf is one.
+    const ERF_LARGE: Self;
+
+    /// 2ⁿ of n + `SHIFT`, for exponents of normal numbers.
+    fn power_of_two(shifted: Self) -> Self;
+    /// 2⁻ⁿ of n + `SHIFT`.
+    fn inverse_power_of_two(shifted: Self) -> Self;
+    /// (k, m) with x = 2ᵏ m and √½ ≤ m < √2, of a positive normal number.
+    fn split(self) -> (Self, Self);
+    /// (exp(r) − 1 − r) / r², |r| ≤ log(2)/2.
+    fn exp_polynomial(fma: Fma, r: Self) -> Self;
+    /// (log((1 + s)/(1 − s)) − 2s) / s³ of z = s², |s| ≤ (√2 − 1)/(√2 + 1).
+    fn log_polynomial(fma: Fma, z: Self) -> Self;
+    /// erf(x)/x − 1 of x², |x| ≤ `ERF_SMALL`.
+    fn erf_polynomial(fma: Fma, square: Self) -> Self;
+    /// −log(1 − erf(1 + v)), `ERF_SMALL` ≤ 1 + v ≤ `ERF_LARGE`.
+    fn erfc_polynomial(fma: Fma, v: Self) -> Self;
+}
+
+/// c₀ + x (c₁ + x (c₂ + …)).
+macro_rules! horner {
+    ($fma:ident, $x:ident, $last:expr) => { $last };
+    ($fma:ident, $x:ident, $first:expr, $($rest:expr),+) => {
+        $fma.mul_add(horner!($fma, $x, $($rest),+), $x, $first)
+    };
+}
+
+macro_rules! bits {
+    ($float:ident, $unsigned:ident, $mantissa:literal, $bias:literal) => {
+        const SHIFT: Self = ((3 as $unsigned) << ($mantissa - 1)) as $float;
+        const LOG2_E: Self = std::$float::consts::LOG2_E;
+        const SMALLEST_NORMAL: Self = $float::MIN_POSITIVE;
+
+        #[inline(always)]
+        fn power_of_two(shifted: Self) -> Self {
+            $float::from_bits(shifted.to_bits().wrapping_add($bias) << $mantissa)
+        }
+
+        #[inline(always)]
+        fn inverse_power_of_two(shifted: Self) -> Self {
+            const SHIFTED_BIAS: $unsigned = $float::SHIFT.to_bits() + $bias;
+            $float::from_bits(SHIFTED_BIAS.wrapping_sub(shifted.to_bits()) << $mantissa)
+        }
+
+        #[inline(always)]
+        fn split(self) -> (Self, Self) {
+            // The exponent, moved to be positive, stands in the lowest bits of `OFFSET` as a float.
+            const MOVED: $unsigned = ($bias + 1) << 1;
+            const OFFSET: $float = ((1 as $unsigned) << $mantissa) as $float;
+            const SQRT_HALF: $unsigned = std::$float::consts::FRAC_1_SQRT_2.to_bits();
+            let bits = self.to_bits();
+            let exponent = bits.wrapping_sub(SQRT_HALF).wrapping_add(MOVED << $mantissa) >> $mantissa;
+            let k = $float::from_bits(OFFSET.to_bits() | exponent) - (OFFSET + MOVED as $float);
+            (k, $float::from_bits(bits.wrapping_sub(exponent.wrapping_sub(MOVED) << $mantissa)))
+        }
+    };
+}
+
+impl Float for f32 {
+    bits!(f32, u32, 23, 127);
+    const LN2_HIGH: Self = 0.693_145_75;
+    const LN2_LOW: Self = 1.428_606_8e-6;
+    const EXP_LOWEST: Self = -104.0;
+    const EXP_HIGHEST: Self = 100.0;
+    const EXPM1_LOWEST: Self = -20.0;
+    const SUBNORMAL_SCALE: Self = 33_554_432.0;
+    const SUBNORMAL_EXPONENT: Self = 25.0;
+    const ERF_SMALL: Self = 0.92;
+    const ERF_LARGE: Self = 4.0;
+
+    #[inline(always)]
+    fn exp_polynomial(fma: Fma, r: Self) -> Self {
+        horner!(fma, r, 0.5, 0.16666667, 0.04166626, 0.008333263, 0.0013946634, 0.00019919254)
+    }
+
+    #[inline(always)]
+    fn log_polynomial(fma: Fma, z: Self) -> Self {
+        horner!(fma, z, 0.6666666, 0.40000343, 0.2853679, 0.2359326)
+    }
+
+    #[inline(always)]
+    fn erf_polynomial(fma: Fma, square: Self) -> Self {
+        horner!(
+            fma,
+            square,
+            0.12837917,
+            -0.37612635,
+            0.11283694,
+            -0.02685927,
+            0.0052006347,
+            -0.00081374403,
+            8.345225e-05
+        )
+    }
+
+    #[inline(always)]
+    fn erfc_polynomial(fma: Fma, v: Self) -> Self {
+        horner!(
+            fma,
+            v,
+            1.8496056,
+            2.6389675,
+            0.84310734,
+            0.041561678,
+            -0.010041572,
+            0.0020058097,
+            -0.0002859362,
+            2.0909585e-05
+        )
+    }
+}
+
+impl Float for f64 {
+    bits!(f64, u64, 52, 1023);
+    const LN2_HIGH: Self = 0.693_147_180_559_890_3;
+    const LN2_LOW: Self = 5.497_923_018_708_371e-14;
+    const EXP_LOWEST: Self = -746.0;
+    const EXP_HIGHEST: Self = 720.0;
+    const EXPM1_LOWEST: Self = -40.0;
+    const SUBNORMAL_SCALE: Self = 18_014_398_509_481_984.0;
+    const SUBNORMAL_EXPONENT: Self = 54.0;
+    const ERF_SMALL: Self = 1.0;
+    const ERF_LARGE: Self = 5.95;
+
+    #[inline(always)]
+    fn exp_polynomial(fma: Fma, r: Self) -> Self {
+        horner!(
+            fma,
+            r,
+            0.5,
+            0.16666666666666685,
+            0.04166666666666673,
+            0.008333333333316078,
+            0.0013888888888857252,
+            0.00019841269898718955,
+            2.4801587375797965e-05,
+            2.755723255785573e-06,
+            2.755723176535389e-07,
+            2.511283135435686e-08,
+            2.092740060081687e-09
+        )
+    }
+
+    #[inline(always)]
+    fn log_polynomial(fma: Fma, z: Self) -> Self {
+        horner!(
+            fma,
+            z,
+            0.6666666666666735,
+            0.3999999999940175,
+            0.2857142874682154,
+            0.2222219799163183,
+            0.18183600090400331,
+            0.15313011564071982,
+            0.1480745711935271
+        )
+    }
+
+    #[inline(always)]
+    fn erf_polynomial(fma: Fma, square: Self) -> Self {
+        horner!(
+            fma,
+            square,
+            0.1283791670955126,
+            -0.3761263890318375,
+            0.11283791670954885,
+            -0.026866170645077875,
+            0.005223977624828431,
+            -0.0008548326981425542,
+            0.0001205533113295582,
+            -1.4925595772180906e-05,
+            1.64610084778027e-06,
+            -1.6350396222864617e-07,
+            1.466032872274226e-08,
+            -1.137495573607015e-09,
+            5.960685338520971e-11
+        )
+    }
+
+    #[inline(always)]
+    fn erfc_polynomial(fma: Fma, v: Self) -> Self {
+        horner!(
+            fma,
+            v,
+            1.8496055099332482,
+            2.638967514234791,
+            0.8431072563585149,
+            0.04156109804576188,
+            -0.010033825424143664,
+            0.0019779029405245755,
+            -0.0002373242932522372,
+            -2.6271829552443068e-05,
+            2.7144735499900716e-05,
+            -9.583893181368847e-06,
+            2.027398054747866e-06,
+            -1.1135294931231687e-07,
+            -1.2073442991384987e-07,
+            6.490020384686485e-08,
+            -2.0245192541300295e-08,
+            4.4879199704400485e-09,
+            -7.197835810202423e-10,
+            7.993428601554631e-11,
+            -5.507659086092606e-12,
+            1.771723775738139e-13
+        )
+    }
+}
+
+/// The larger of `x` and `low`, the smaller of that and `high`; NaN stays.
+#[inline(always)]
+pub(crate) fn clamp<T: Element>(x: T, low: T, high: T) -> T {
+    let x = if x < low { low } else { x };
+    if x > high { high } else { x }
+}

@@ -1,0 +1,46 @@
+//! log(2ᵏ (1 + f)) = k log 2 + log(1 + f), and log(1 + f) = log((1 + s)/(1 − s)) with s = f/(2 + f).
+
+use super::super::element::Element;
+use super::super::simd::Fma;
+
+/// log x.
+#[inline(always)]
+pub(crate) fn log<T: Element>(fma: Fma, x: T) -> T {
+    let tiny = x < T::SMALLEST_NORMAL;
+    let (k, m) = (if tiny { x * T::SUBNORMAL_SCALE } else { x }).split();
+    let k = k - if tiny { T::SUBNORMAL_EXPONENT } else { T::ZERO };
+    ends(x, sum(fma, k, m - T::ONE))
+}
+
+/// log(1 + x).
+#[inline(always)]
+pub(crate) fn log1p<T: Element>(fma: Fma, x: T) -> T {
+    // u + lost = 1 + x exactly.
+    let u = T::ONE + x;
+    let added = u - T::ONE;
+    let lost = (T::ONE - (u - added)) + (x - added);
+    let (k, m) = u.split();
+    let f = fma.mul_add(lost, T::inverse_power_of_two(k + T::SHIFT), m - T::ONE);
+    let value = ends(u, sum(fma, k, f));
+    // Keeps the sign of zero.
+    if x == T::ZERO { x } else { value }
+}
+
+/// k log 2 + log(1 + f).
+#[inline(always)]
+fn sum<T: Element>(fma: Fma, k: T, f: T) -> T {
+    let s = f / (f + (T::ONE + T::ONE));
+    let z = s * s;
+    let half_square = T::HALF * f * f;
+    // log(1 + f) = f − f²/2 + s (f²/2 + z R(z)), the small terms first.
+    let small = fma.mul_add(s, fma.mul_add(z, T::log_polynomial(fma, z), half_square), k * T::LN2_LOW);
+    fma.mul_add(k, T::LN2_HIGH, f - (half_square - small))
+}
+
+/// The logarithm of what is not a positive finite number.
+#[inline(always)]
+fn ends<T: Element>(x: T, value: T) -> T {
+    let value = if x < T::INFINITY { value } else { x };
+    let value = if x < T::ZERO { T::NAN } else { value };
+    if x == T::ZERO { -T::INFINITY } else { value }
+}

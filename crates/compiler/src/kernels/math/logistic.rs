@@ -1,0 +1,26 @@
+//! The logistic function, its logarithm, and tanh, from exp(−|x|), which does not overflow.
+
+use super::super::element::Element;
+use super::super::simd::Fma;
+use super::{exp, expm1, log1p};
+
+/// 1/(1 + e⁻ˣ).
+#[inline(always)]
+pub(crate) fn sigmoid<T: Element>(fma: Fma, x: T) -> T {
+    let e = exp(fma, -x.abs());
+    (if x < T::ZERO { e } else { T::ONE }) / (T::ONE + e)
+}
+
+/// log(1/(1 + e⁻ˣ)) = min(x, 0) − log(1 + e^−|x|).
+#[inline(always)]
+pub(crate) fn log_sigmoid<T: Element>(fma: Fma, x: T) -> T {
+    (if x < T::ZERO { x } else { T::ZERO }) - log1p(fma, exp(fma, -x.abs()))
+}
+
+/// tanh |x| = −t/(2 + t) with t = exp(−2|x|) − 1.
+#[inline(always)]
+pub(crate) fn tanh<T: Element>(fma: Fma, x: T) -> T {
+    let size = x.abs();
+    let t = expm1(fma, -(size + size));
+    (t / (t + (T::ONE + T::ONE))).with_sign_of(x)
+}

@@ -1,0 +1,22 @@
+//! exp, log and what is made of them, without branches, so that loops over them vectorise.
+//!
+//! The standard library's functions are calls, one for each number. These are a few multiplications: a reduction of the
+//! argument, a polynomial (minimax, see [`Float`]) and a scaling by a power of two.
+
+mod erf;
+mod exp;
+mod float;
+mod log;
+mod logistic;
+mod pow;
+#[cfg(test)]
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use erf::erf;
+pub(crate) use exp::{exp, expm1};
+pub(crate) use float::Float;
+pub(crate) use log::{log, log1p};
+pub(crate) use logistic::{log_sigmoid, sigmoid, tanh};
+pub(crate) use pow::pow;

@@ -1,0 +1,27 @@
+//! Powers.
+
+use super::super::element::Element;
+use super::super::simd::Fma;
+use super::{exp, log};
+
+/// aᵇ.
+///
+/// Of `f32`, exp(b log |a|) in `f64`, which is exact enough for any b, and the sign by whether b is odd. Of `f64` the function
+/// of the standard library.
+#[inline(always)]
+pub(crate) fn pow<T: Element>(fma: Fma, a: T, b: T) -> T {
+    if size_of::<T>() == size_of::<f32>() { T::from_f64(wide(fma, a.to_f64(), b.to_f64())) } else { a.std_pow(b) }
+}
+
+#[inline(always)]
+fn wide(fma: Fma, a: f64, b: f64) -> f64 {
+    let size = a.abs();
+    let value = exp(fma, b * log(fma, size));
+    let integer = b == b.floor();
+    let odd = integer & (b * 0.5 != (b * 0.5).floor());
+    let value = if odd { value.copysign(a) } else { value };
+    let value = if (a < 0.0) & (size < f64::INFINITY) & !integer { f64::NAN } else { value };
+    // b log |a| is 0 · ∞ in these cases.
+    let one = (b == 0.0) | (a == 1.0) | ((a == -1.0) & (b.abs() == f64::INFINITY));
+    if one { 1.0 } else { value }
+}

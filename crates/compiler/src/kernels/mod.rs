@@ -1,0 +1,30 @@
+//! The numeric kernels: pure functions on slices, the same source for `f32` and `f64`.
+//!
+//! Every kernel takes a [`Simd`], the instruction set found when the program starts, and runs its loops compiled for it. A
+//! value of F numbers for t rows is a structure of arrays: the t numbers of one feature lie side by side.
+
+mod element;
+mod elementwise;
+mod gemm;
+mod index;
+mod math;
+mod matrix;
+mod prefetch;
+mod reduce;
+mod rows;
+mod simd;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod timings;
+
+pub use element::{Element, Number};
+pub(crate) use elementwise::{Operand, binary, compare, logic, select_where, unary};
+pub(crate) use gemm::{Strided, StridedMut, gemm};
+pub(crate) use index::{pick_lanes, place_lanes, scatter_lanes, select_lanes};
+pub(crate) use matrix::{Matrix, lanes_contract, lanes_matmul};
+pub(crate) use prefetch::prefetch;
+pub(crate) use reduce::{add_scaled, add_to_f64, combine, dot, load_f64, reduce, sum};
+pub use rows::Lines;
+pub(crate) use rows::{rows_accumulate, rows_copy, rows_dot, rows_transpose};
+pub(crate) use simd::Simd;

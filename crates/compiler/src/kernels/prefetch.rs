@@ -1,0 +1,34 @@
+//! Telling the processor which rows are read next.
+#![expect(unsafe_code, reason = "there is no safe function for the prefetch instruction")]
+
+use super::rows::Lines;
+
+/// Bytes that come into the cache together.
+#[cfg(target_arch = "x86_64")]
+const CACHE_LINE: usize = 64;
+
+/// Starts to load `count` rows of a table, without waiting for them. Rows the table does not have are left out.
+pub(crate) fn prefetch<T>(table: &[T], width: usize, lines: Lines<'_>, count: usize) {
+    for i in 0..count {
+        prefetch_row(table, width, lines.get(i));
+    }
+}
+
+/// Starts to load one row.
+#[inline(always)]
+pub(super) fn prefetch_row<T>(table: &[T], width: usize, line: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let start = line.wrapping_mul(width);
+        if let Some(row) = table.get(start..start.wrapping_add(width)) {
+            let bytes = size_of_val(row);
+            for offset in (0..bytes).step_by(CACHE_LINE).chain(bytes.checked_sub(1)) {
+                let address = row.as_ptr().cast::<i8>().wrapping_add(offset);
+                // SAFETY: prefetching reads nothing and may be given any address; every x86-64 processor has it (SSE).
+                unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address) };
+            }
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (table, width, line);
+}

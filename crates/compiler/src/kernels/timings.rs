@@ -1,0 +1,133 @@
+//! How long the main kernels take: `cargo test --release -p sgmcmc-compiler -- --ignored timings --nocapture`.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use super::testing::{indices, numbers};
+use super::*;
+use crate::graph::{BinaryOp, Number as Constant, ReduceOp, UnaryOp};
+
+/// Nanoseconds of a call: the shortest of several means.
+fn nanoseconds(mut call: impl FnMut()) -> f64 {
+    let mut times = [0.0; 15];
+    for time in &mut times {
+        let calls = 2000;
+        let start = Instant::now();
+        (0..calls).for_each(|_| call());
+        *time = start.elapsed().as_nanos() as f64 / f64::from(calls);
+    }
+    times.into_iter().fold(f64::INFINITY, f64::min)
+}
+
+fn elementwise_timings<T: Element>(simd: Simd, name: &str) {
+    for n in [10, 200, 512] {
+        let (a, b) = (numbers::<T>(1, n), numbers::<T>(2, n));
+        let mut out = vec![T::ZERO; n];
+        let time = nanoseconds(|| {
+            binary(simd, BinaryOp::Add, Operand::Slice(black_box(&a)), Operand::Slice(&b), black_box(&mut out));
+        });
+        print!("{name} {n:4}: add {time:.0}");
+        let ops = [
+            ("square", UnaryOp::Square),
+            ("exp", UnaryOp::Exp),
+            ("expm1", UnaryOp::Expm1),
+            ("log", UnaryOp::Log),
+            ("log1p", UnaryOp::Log1p),
+            ("sigmoid", UnaryOp::Sigmoid),
+            ("log_sigmoid", UnaryOp::LogSigmoid),
+            ("tanh", UnaryOp::Tanh),
+            ("erf", UnaryOp::Erf),
+            ("x^1.7", UnaryOp::Power(Constant(1.7))),
+            ("floor", UnaryOp::Floor),
+            ("sin", UnaryOp::Sin),
+        ];
+        for (op_name, op) in ops {
+            let time = nanoseconds(|| unary(simd, op, black_box(&a), black_box(&mut out)));
+            print!(", {op_name} {time:.0}");
+        }
+        let time = nanoseconds(|| {
+            black_box(sum(simd, black_box(&a)));
+        });
+        print!(", sum {time:.0}");
+        let time = nanoseconds(|| {
+            black_box(dot(simd, black_box(&a), &b));
+        });
+        print!(", dot {time:.0}");
+        let time = nanoseconds(|| {
+            black_box(reduce(simd, ReduceOp::Max, black_box(&a)));
+        });
+        print!(", max {time:.0}");
+        let time = nanoseconds(|| add_scaled(simd, T::HALF, black_box(&a), black_box(&mut out)));
+        println!(", add_scaled {time:.0} ns");
+    }
+}
+
+fn row_timings<T: Element>(simd: Simd, name: &str) {
+    for (count, width, length) in
+        [(500, 54, 100_000), (10, 123, 10_000), (10, 123, 32_561), (500, 3, 100_000), (512, 784, 10_000)]
+    {
+        let table = numbers::<T>(3, width * length);
+        let vector = numbers::<T>(4, width);
+        let lists: Vec<Vec<usize>> = (0..64).map(|seed| indices(seed, count, length)).collect();
+        let mut out = vec![T::ZERO; count];
+        let mut acc = vec![T::ZERO; width];
+        let mut all = vec![T::ZERO; width * count];
+        let mut turn = 0;
+        let mut next = || {
+            turn += 1;
+            Lines::List(&lists[turn % lists.len()])
+        };
+        let both = nanoseconds(|| {
+            let lines = next();
+            rows_dot(simd, &table, width, lines, &vector, &mut out);
+            rows_accumulate(simd, &table, width, lines, &out, black_box(&mut acc));
+        });
+        let fetched = nanoseconds(|| {
+            let lines = next();
+            prefetch(&table, width, lines, count);
+            rows_dot(simd, &table, width, lines, &vector, &mut out);
+            rows_accumulate(simd, &table, width, lines, &out, black_box(&mut acc));
+        });
+        let product = nanoseconds(|| rows_dot(simd, &table, width, next(), &vector, black_box(&mut out)));
+        let near = nanoseconds(|| rows_dot(simd, &table, width, Lines::Range(7), &vector, black_box(&mut out)));
+        let transposed = nanoseconds(|| rows_transpose(simd, &table, width, next(), black_box(&mut all)));
+        println!(
+            "{name} {count} rows of {width} of {length}: dot + accumulate {both:.0}, prefetched {fetched:.0}, dot {product:.0}, \
+             dot of neighbours {near:.0}, transpose {transposed:.0} ns"
+        );
+    }
+}
+
+fn matrix_timings<T: Element>(simd: Simd, name: &str) {
+    for ([m, k, n], t) in [([1, 20, 10], 256), ([4, 4, 4], 100), ([16, 16, 1], 256)] {
+        let a = numbers::<T>(5, m * k * t);
+        let b = numbers::<T>(6, k * n * t);
+        let mut out = vec![T::ZERO; m * n * t];
+        let mut acc = vec![T::ZERO; m * n];
+        for (left, right) in [(true, false), (false, true), (true, true)] {
+            let a = Matrix { data: &a, row: k, col: 1, lanes: left };
+            let b = Matrix { data: &b, row: n, col: 1, lanes: right };
+            let product = nanoseconds(|| lanes_matmul(simd, [m, k, n], t, a, b, black_box(&mut out)));
+            let contracted = nanoseconds(|| lanes_contract(simd, [m, k, n], t, a, b, black_box(&mut acc)));
+            let work = 2.0 * (m * k * n * t) as f64;
+            println!(
+                "{name} {m}x{k}x{n}, {t} lanes {left} {right}: matmul {product:.0} ns ({:.1} Gflop/s), contract {contracted:.0} ns \
+                 ({:.1} Gflop/s)",
+                work / product,
+                work / contracted
+            );
+        }
+    }
+}
+
+#[test]
+#[ignore = "prints times, for release builds"]
+fn timings() {
+    let simd = Simd::new();
+    elementwise_timings::<f32>(simd, "f32");
+    elementwise_timings::<f64>(simd, "f64");
+    row_timings::<f32>(simd, "f32");
+    row_timings::<f64>(simd, "f64");
+    matrix_timings::<f32>(simd, "f32");
+    matrix_timings::<f64>(simd, "f64");
+}

@@ -1,0 +1,288 @@
+//! Algebra of real numbers, with the affine function a x + b as the one form of everything that adds or multiplies by a number.
+//!
+//! Numbers go outwards: (a x) y → a (x y), Σ (a x + b) → a Σ x + n b. Nothing is done that is wrong for infinite x: x · 0 and
+//! x − x stay. The rounding may change in the last place.
+
+use super::{Site, Stage};
+use crate::error::Result;
+use crate::graph::{BinaryOp, Graph, Kind, NodeId, Number, Op, ReduceOp, UnaryOp};
+use crate::shorthand::is;
+
+pub(super) fn apply(site: &mut Site<'_>, stage: Stage) -> Result<Option<NodeId>> {
+    let inputs = site.inputs;
+    let graph = &mut *site.graph;
+    match (&site.node.op, inputs) {
+        (Op::Binary(op), [a, b]) if site.node.kind == Kind::Int => integers(graph, *op, *a, *b),
+        _ if site.node.kind != Kind::Float => Ok(None),
+        (Op::Unary(op), [x]) => unary(graph, *op, *x),
+        (Op::Binary(op), [a, b]) => {
+            if let Some(found) = with_number(graph, *op, *a, *b)? {
+                return Ok(Some(found));
+            }
+            match op {
+                BinaryOp::Add => add(graph, *a, *b),
+                BinaryOp::Sub => sub(graph, *a, *b),
+                BinaryOp::Mul => mul(graph, *a, *b, stage),
+                BinaryOp::Div => div(graph, *a, *b, stage),
+                _ => Ok(None),
+            }
+        }
+        (Op::Reduce(ReduceOp::Sum, axis), [x]) => sum(graph, *x, *axis),
+        _ => Ok(None),
+    }
+}
+
+/// A number that neither overflowed nor vanished on the way.
+fn usable(number: f64) -> bool {
+    number.is_finite() && (is(number, 0.0) || number.abs() > f64::MIN_POSITIVE)
+}
+
+fn integers(graph: &mut Graph, op: BinaryOp, a: NodeId, b: NodeId) -> Result<Option<NodeId>> {
+    let (left, right) = (graph.number(a), graph.number(b));
+    let equal = |number: Option<f64>, to: f64| number.is_some_and(|number| is(number, to));
+    Ok(match op {
+        BinaryOp::Mul if equal(left, 0.0) || equal(right, 1.0) => Some(a),
+        BinaryOp::Mul if equal(right, 0.0) || equal(left, 1.0) => Some(b),
+        BinaryOp::Add | BinaryOp::Sub if equal(right, 0.0) => Some(a),
+        BinaryOp::Add if equal(left, 0.0) => Some(b),
+        BinaryOp::Div if equal(right, 1.0) => Some(a),
+        _ => sorted(graph, op, a, b)?,
+    })
+}
+
+fn unary(graph: &mut Graph, op: UnaryOp, x: NodeId) -> Result<Option<NodeId>> {
+    Ok(match op {
+        UnaryOp::Neg => Some(graph.negative(x)),
+        UnaryOp::Affine { scale, shift } => affine(graph, x, scale.0, shift.0),
+        UnaryOp::Power(power) => power_of(graph, x, power.0)?,
+        UnaryOp::Square | UnaryOp::Abs | UnaryOp::Recip => {
+            if let (UnaryOp::Square, Some(inner)) = (op, graph.argument(UnaryOp::Abs, x)) {
+                return Ok(Some(graph.unary(UnaryOp::Square, inner)));
+            }
+            if let (UnaryOp::Recip, Some(inner)) = (op, graph.argument(UnaryOp::Recip, x)) {
+                return Ok(Some(inner));
+            }
+            let Some((inner, scale)) = graph.scaled(x) else { return Ok(None) };
+            let outer = match op {
+                UnaryOp::Square => scale * scale,
+                UnaryOp::Abs => scale.abs(),
+                _ => scale.recip(),
+            };
+            if !usable(outer) || is(scale, 0.0) {
+                return Ok(None);
+            }
+            let y = graph.unary(op, inner);
+            Some(graph.affine(y, outer, 0.0))
+        }
+        UnaryOp::Sqrt => graph.argument(UnaryOp::Square, x).map(|inner| graph.unary(UnaryOp::Abs, inner)),
+        UnaryOp::Log => graph.argument(UnaryOp::Exp, x),
+        UnaryOp::Log1p => graph.argument(UnaryOp::Expm1, x),
+        _ => None,
+    })
+}
+
+fn affine(graph: &mut Graph, x: NodeId, scale: f64, shift: f64) -> Option<NodeId> {
+    if is(scale, 1.0) && is(shift, 0.0) {
+        return Some(x);
+    }
+    if let Some((inner, a, b)) = graph.affine_parts(x) {
+        let (product, sum) = (scale * a, scale * b + shift);
+        let vanished = is(product, 0.0) && !is(scale, 0.0) && !is(a, 0.0);
+        return (usable(product) && usable(sum) && !vanished).then(|| graph.affine(inner, product, sum));
+    }
+    None
+}
+
+fn power_of(graph: &mut Graph, x: NodeId, power: f64) -> Result<Option<NodeId>> {
+    let square = |graph: &mut Graph, x| graph.unary(UnaryOp::Square, x);
+    if power < 0.0 && [-0.5, -1.0, -1.5, -2.0, -3.0, -4.0].iter().any(|known| is(*known, power)) {
+        let inverse = power_of(graph, x, -power)?.unwrap_or(x);
+        return Ok(Some(graph.unary(UnaryOp::Recip, inverse)));
+    }
+    Ok(if is(power, 0.5) {
+        Some(graph.unary(UnaryOp::Sqrt, x))
+    } else if is(power, 1.0) {
+        Some(x)
+    } else if is(power, 1.5) {
+        let root = graph.unary(UnaryOp::Sqrt, x);
+        Some(graph.mul_of(x, root)?)
+    } else if is(power, 2.0) {
+        Some(square(graph, x))
+    } else if is(power, 3.0) {
+        let square = square(graph, x);
+        Some(graph.mul_of(x, square)?)
+    } else if is(power, 4.0) {
+        let once = square(graph, x);
+        Some(square(graph, once))
+    } else {
+        None
+    })
+}
+
+/// f(x, c) and f(c, x) with a number c.
+fn with_number(graph: &mut Graph, op: BinaryOp, a: NodeId, b: NodeId) -> Result<Option<NodeId>> {
+    if let Some(c) = graph.number(b) {
+        return Ok(match op {
+            BinaryOp::Add => Some(graph.affine(a, 1.0, c)),
+            BinaryOp::Sub => Some(graph.affine(a, 1.0, -c)),
+            BinaryOp::Mul => Some(graph.affine(a, c, 0.0)),
+            BinaryOp::Div if usable(c.recip()) => Some(graph.affine(a, c.recip(), 0.0)),
+            BinaryOp::Pow => Some(graph.unary(UnaryOp::Power(Number(c)), a)),
+            _ => None,
+        });
+    }
+    let Some(c) = graph.number(a) else { return Ok(None) };
+    Ok(match op {
+        BinaryOp::Add => Some(graph.affine(b, 1.0, c)),
+        BinaryOp::Sub => Some(graph.affine(b, -1.0, c)),
+        BinaryOp::Mul => Some(graph.affine(b, c, 0.0)),
+        BinaryOp::Div => {
+            let inverse = graph.unary(UnaryOp::Recip, b);
+            Some(graph.affine(inverse, c, 0.0))
+        }
+        _ => None,
+    })
+}
+
+/// Operands that may change places in the order of their ids, so that equal sums and products are one node.
+fn sorted(graph: &mut Graph, op: BinaryOp, a: NodeId, b: NodeId) -> Result<Option<NodeId>> {
+    if matches!(op, BinaryOp::Add | BinaryOp::Mul) && b < a { graph.binary(op, b, a).map(Some) } else { Ok(None) }
+}
+
+fn add(graph: &mut Graph, a: NodeId, b: NodeId) -> Result<Option<NodeId>> {
+    if a == b {
+        return Ok(Some(graph.affine(a, 2.0, 0.0)));
+    }
+    for (x, y) in [(a, b), (b, a)] {
+        match graph.affine_parts(x) {
+            Some((inner, scale, shift)) if is(scale, 1.0) => {
+                let sum = graph.add_of(inner, y)?;
+                return Ok(Some(graph.affine(sum, 1.0, shift)));
+            }
+            Some((inner, scale, shift)) if is(scale, -1.0) => {
+                let difference = graph.sub_of(y, inner)?;
+                return Ok(Some(graph.affine(difference, 1.0, shift)));
+            }
+            _ => {}
+        }
+    }
+    match common(graph, a, b) {
+        Some((x, y, scale)) => {
+            let sum = graph.add_of(x, y)?;
+            Ok(Some(graph.affine(sum, scale, 0.0)))
+        }
+        None => sorted(graph, BinaryOp::Add, a, b),
+    }
+}
+
+fn sub(graph: &mut Graph, a: NodeId, b: NodeId) -> Result<Option<NodeId>> {
+    match graph.affine_parts(b) {
+        Some((inner, scale, shift)) if is(scale, 1.0) => {
+            let difference = graph.sub_of(a, inner)?;
+            return Ok(Some(graph.affine(difference, 1.0, -shift)));
+        }
+        Some((inner, scale, shift)) if is(scale, -1.0) => {
+            let sum = graph.add_of(a, inner)?;
+            return Ok(Some(graph.affine(sum, 1.0, -shift)));
+        }
+        _ => {}
+    }
+    match graph.affine_parts(a) {
+        Some((inner, scale, shift)) if is(scale, 1.0) => {
+            let difference = graph.sub_of(inner, b)?;
+            return Ok(Some(graph.affine(difference, 1.0, shift)));
+        }
+        Some((inner, scale, shift)) if is(scale, -1.0) => {
+            let sum = graph.add_of(inner, b)?;
+            return Ok(Some(graph.affine(sum, -1.0, shift)));
+        }
+        _ => {}
+    }
+    let Some((x, y, scale)) = common(graph, a, b) else { return Ok(None) };
+    let difference = graph.sub_of(x, y)?;
+    Ok(Some(graph.affine(difference, scale, 0.0)))
+}
+
+/// `(x, y, c)` if a = c x and b = c y.
+fn common(graph: &Graph, a: NodeId, b: NodeId) -> Option<(NodeId, NodeId, f64)> {
+    let ((x, left), (y, right)) = (graph.scaled(a)?, graph.scaled(b)?);
+    is(left, right).then_some((x, y, left))
+}
+
+fn mul(graph: &mut Graph, a: NodeId, b: NodeId, stage: Stage) -> Result<Option<NodeId>> {
+    if a == b {
+        return Ok(Some(graph.unary(UnaryOp::Square, a)));
+    }
+    for (x, y) in [(a, b), (b, a)] {
+        if let Some((inner, scale)) = graph.scaled(x) {
+            let product = graph.mul_of(inner, y)?;
+            return Ok(Some(graph.affine(product, scale, 0.0)));
+        }
+        if let Some(below) = graph.argument(UnaryOp::Recip, x)
+            && !(stage == Stage::Complete && cheaper(graph, below, y))
+        {
+            return graph.div_of(y, below).map(Some);
+        }
+    }
+    sorted(graph, BinaryOp::Mul, a, b)
+}
+
+fn div(graph: &mut Graph, a: NodeId, b: NodeId, stage: Stage) -> Result<Option<NodeId>> {
+    if let Some((inner, scale)) = graph.scaled(a) {
+        let ratio = graph.div_of(inner, b)?;
+        return Ok(Some(graph.affine(ratio, scale, 0.0)));
+    }
+    if let Some((inner, scale)) = graph.scaled(b).filter(|(_, scale)| usable(scale.recip())) {
+        let ratio = graph.div_of(a, inner)?;
+        return Ok(Some(graph.affine(ratio, scale.recip(), 0.0)));
+    }
+    if let Some(inner) = graph.argument(UnaryOp::Recip, b) {
+        return graph.mul_of(a, inner).map(Some);
+    }
+    if stage == Stage::Complete && cheaper(graph, b, a) {
+        let inverse = graph.unary(UnaryOp::Recip, b);
+        return graph.mul_of(a, inverse).map(Some);
+    }
+    Ok(None)
+}
+
+/// Whether one over `below` is less work than the division of `above`: shared instead of per row, or repeated.
+fn cheaper(graph: &Graph, below: NodeId, above: NodeId) -> bool {
+    let (below, above) = (graph.shape(below), graph.shape(above));
+    (above.rows && !below.rows) || (above.rows == below.rows && below.size() < above.size())
+}
+
+/// Σ (a x + b) = a Σ x + n b; and where y is the same along the axis, Σ x y = y Σ x and Σ (x ± y) = Σ x ± n y.
+fn sum(graph: &mut Graph, x: NodeId, axis: usize) -> Result<Option<NodeId>> {
+    let node = graph.node(x).clone();
+    let (rank, length) = (node.shape.rank(), node.shape.dims[axis] as f64);
+    if let Some((inner, scale, shift)) = graph.affine_parts(x) {
+        let sum = graph.reduce(ReduceOp::Sum, inner, axis)?;
+        return Ok(Some(graph.affine(sum, scale, shift * length)));
+    }
+    let Op::Binary(op) = node.op else { return Ok(None) };
+    let (mut a, mut b) = (node.inputs[0], node.inputs[1]);
+    let own_axis = |graph: &Graph, id: NodeId| {
+        let dims = &graph.shape(id).dims;
+        (axis + dims.len()).checked_sub(rank).filter(|axis| dims[*axis] != 1)
+    };
+    let (mut left, mut right) = (own_axis(graph, a), own_axis(graph, b));
+    if op == BinaryOp::Mul && left.is_none() {
+        (a, b, left, right) = (b, a, right, left);
+    }
+    let sum_of = |graph: &mut Graph, id: NodeId, own: Option<usize>| match own {
+        Some(own) => graph.reduce(ReduceOp::Sum, id, own),
+        None => Ok(graph.affine(id, length, 0.0)),
+    };
+    match (op, left, right) {
+        (BinaryOp::Mul | BinaryOp::Div, Some(own), None) => {
+            let sum = graph.reduce(ReduceOp::Sum, a, own)?;
+            graph.binary(op, sum, b).map(Some)
+        }
+        (BinaryOp::Add | BinaryOp::Sub, Some(_), None) | (BinaryOp::Add | BinaryOp::Sub, None, Some(_)) => {
+            let (first, second) = (sum_of(graph, a, left)?, sum_of(graph, b, right)?);
+            graph.binary(op, first, second).map(Some)
+        }
+        _ => Ok(None),
+    }
+}

@@ -1,0 +1,238 @@
+//! Accurate forms of what is usually written so that it overflows or cancels.
+//!
+//! log p is taken apart as far as p is a product of exponentials: log Σ exp(x) → log-sum-exp, log σ(x) → log-sigmoid,
+//! log(1 + eˣ) → −log σ(−x). Shifts by something that is the same along the axis are dropped: m + lse(x − m) = lse(x),
+//! softmax(x − m) = softmax(x).
+
+use super::movement::size_along;
+use super::{Site, Stage};
+use crate::error::Result;
+use crate::graph::{BinaryOp, CompareOp, Graph, Kind, NodeId, Op, ReduceOp, UnaryOp};
+use crate::shorthand::is;
+
+/// Above this, softplus(x) is x to single precision: guards at lower thresholds mean something else.
+const LOWEST_GUARD: f64 = 15.0;
+
+pub(super) fn apply(site: &mut Site<'_>, stage: Stage) -> Result<Option<NodeId>> {
+    if site.node.kind != Kind::Float {
+        return Ok(None);
+    }
+    let inputs = site.inputs;
+    let graph = &mut *site.graph;
+    match (&site.node.op, inputs) {
+        (Op::Unary(UnaryOp::Log), [x]) => log(graph, *x),
+        (Op::Unary(UnaryOp::Log1p), [x]) => log1p(graph, *x),
+        (Op::Unary(UnaryOp::Exp), [x]) => match graph.node(*x).op {
+            Op::LogSoftmax(axis) => graph.softmax(graph.node(*x).inputs[0], axis).map(Some),
+            _ => Ok(graph.argument(UnaryOp::LogSigmoid, *x).map(|x| graph.unary(UnaryOp::Sigmoid, x))),
+        },
+        (Op::Unary(UnaryOp::Recip), [x]) => {
+            // 1/(1 + eᶻ) = σ(−z).
+            let Some(exponent) = one_plus_exp(graph, *x) else { return Ok(None) };
+            let opposite = graph.negative(exponent);
+            Ok(Some(graph.unary(UnaryOp::Sigmoid, opposite)))
+        }
+        (Op::Unary(UnaryOp::Affine { scale, shift }), [x]) if stage == Stage::Forward => {
+            Ok(forward_affine(graph, *x, scale.0, shift.0))
+        }
+        (Op::Binary(BinaryOp::Div), [a, b]) => ratio(graph, *a, *b),
+        (Op::Binary(BinaryOp::Add), [a, b]) => match shifted_total(graph, *a, *b)? {
+            Some(found) => Ok(Some(found)),
+            None => shifted_total(graph, *b, *a),
+        },
+        (Op::Binary(BinaryOp::Sub), [a, b]) => match graph.node(*b).op {
+            Op::LogSumExp(axis) if graph.node(*b).inputs[0] == *a => graph.log_softmax(*a, axis).map(Some),
+            _ => Ok(None),
+        },
+        (Op::Where, [mask, a, b]) => Ok(guarded_softplus(graph, *mask, *a, *b)),
+        (Op::Softmax(axis), [x]) => match unshifted(graph, *x, *axis) {
+            Some((inner, _)) => graph.softmax(inner, *axis).map(Some),
+            None => Ok(None),
+        },
+        (Op::LogSoftmax(axis), [x]) => match unshifted(graph, *x, *axis) {
+            Some((inner, _)) => graph.log_softmax(inner, *axis).map(Some),
+            None => Ok(None),
+        },
+        (Op::Gather(axis), [source, index]) => gathered(graph, *source, *index, *axis),
+        _ => Ok(None),
+    }
+}
+
+fn log(graph: &mut Graph, x: NodeId) -> Result<Option<NodeId>> {
+    if let Some(found) = log_of(graph, x)? {
+        return Ok(Some(found));
+    }
+    let node = graph.node(x).clone();
+    if let Op::Reduce(ReduceOp::Sum, axis) = node.op
+        && let Some(terms) = log_of(graph, node.inputs[0])?
+    {
+        let dims = graph.shape(node.inputs[0]).dims.clone();
+        let terms = graph.expand(terms, dims)?;
+        return graph.log_sum_exp(terms, axis).map(Some);
+    }
+    // log(1 ± y).
+    if let Some((inner, scale, shift)) = graph.affine_parts(x)
+        && is(shift, 1.0)
+        && is(scale.abs(), 1.0)
+    {
+        let inner = if scale < 0.0 { graph.negative(inner) } else { inner };
+        return Ok(Some(graph.unary(UnaryOp::Log1p, inner)));
+    }
+    Ok(None)
+}
+
+/// log p without taking a logarithm, if p is made of exponentials.
+fn log_of(graph: &mut Graph, p: NodeId) -> Result<Option<NodeId>> {
+    let node = graph.node(p).clone();
+    Ok(match node.op {
+        Op::Unary(UnaryOp::Exp) => Some(node.inputs[0]),
+        Op::Unary(UnaryOp::Sigmoid) => Some(graph.unary(UnaryOp::LogSigmoid, node.inputs[0])),
+        Op::Softmax(axis) => Some(graph.log_softmax(node.inputs[0], axis)?),
+        Op::Unary(UnaryOp::Affine { scale, shift }) if is(shift.0, 0.0) && scale.0 > 0.0 => {
+            log_of(graph, node.inputs[0])?.map(|x| graph.affine(x, 1.0, scale.0.ln()))
+        }
+        Op::Binary(op @ (BinaryOp::Mul | BinaryOp::Div)) => {
+            let (left, right) = (log_of(graph, node.inputs[0])?, log_of(graph, node.inputs[1])?);
+            match (left, right, op) {
+                (Some(left), Some(right), BinaryOp::Mul) => Some(graph.add_of(left, right)?),
+                (Some(left), Some(right), _) => Some(graph.sub_of(left, right)?),
+                _ => None,
+            }
+        }
+        _ => None,
+    })
+}
+
+fn log1p(graph: &mut Graph, x: NodeId) -> Result<Option<NodeId>> {
+    if let Some(exponent) = graph.argument(UnaryOp::Exp, x) {
+        let opposite = graph.negative(exponent);
+        let log = graph.unary(UnaryOp::LogSigmoid, opposite);
+        return Ok(Some(graph.negative(log)));
+    }
+    // log(1 − σ(x)) = log σ(−x).
+    if let Some((inner, scale)) = graph.scaled(x)
+        && is(scale, -1.0)
+        && let Some(inner) = graph.argument(UnaryOp::Sigmoid, inner)
+    {
+        let opposite = graph.negative(inner);
+        return Ok(Some(graph.unary(UnaryOp::LogSigmoid, opposite)));
+    }
+    Ok(None)
+}
+
+/// 1 − σ(x) = σ(−x) and eˣ − 1, where they are written by hand; not in gradients, which share σ(x) with the value.
+fn forward_affine(graph: &mut Graph, x: NodeId, scale: f64, shift: f64) -> Option<NodeId> {
+    if is(scale, -1.0) && is(shift, 1.0) {
+        let inner = graph.argument(UnaryOp::Sigmoid, x)?;
+        let opposite = graph.negative(inner);
+        return Some(graph.unary(UnaryOp::Sigmoid, opposite));
+    }
+    if is(scale, 1.0) && is(shift, -1.0) {
+        let inner = graph.argument(UnaryOp::Exp, x)?;
+        return Some(graph.unary(UnaryOp::Expm1, inner));
+    }
+    None
+}
+
+/// z if x is 1 + eᶻ.
+fn one_plus_exp(graph: &Graph, x: NodeId) -> Option<NodeId> {
+    let (inner, scale, shift) = graph.affine_parts(x)?;
+    if is(scale, 1.0) && is(shift, 1.0) { graph.argument(UnaryOp::Exp, inner) } else { None }
+}
+
+/// eˣ/(1 + eˣ) = σ(x) and eˣ/Σ eˣ = softmax(x).
+fn ratio(graph: &mut Graph, a: NodeId, b: NodeId) -> Result<Option<NodeId>> {
+    let Some(x) = graph.argument(UnaryOp::Exp, a) else { return Ok(None) };
+    if one_plus_exp(graph, b) == Some(x) {
+        return Ok(Some(graph.unary(UnaryOp::Sigmoid, x)));
+    }
+    let node = graph.node(b);
+    match node.op {
+        Op::Reduce(ReduceOp::Sum, axis) if node.inputs[0] == a => graph.softmax(x, axis).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// `(x, m)` if `id` is x − m with an m that is the same along the axis.
+fn unshifted(graph: &Graph, id: NodeId, axis: usize) -> Option<(NodeId, NodeId)> {
+    let (x, m) = graph.arguments(BinaryOp::Sub, id)?;
+    let (shape, shift) = (graph.shape(x), graph.shape(m));
+    let whole = graph.shape(id);
+    // What remains must have the shape of the difference by itself.
+    (shape == whole && size_along(&shift.dims, axis, whole.rank()) == 1).then_some((x, m))
+}
+
+/// m + lse(x − m) = lse(x).
+fn shifted_total(graph: &mut Graph, m: NodeId, total: NodeId) -> Result<Option<NodeId>> {
+    let node = graph.node(total).clone();
+    // Squeezed sums meet a squeezed m.
+    let (node, m) = if node.op == Op::Reshape {
+        let inner = graph.node(node.inputs[0]).clone();
+        let dims = inner.shape.dims.clone();
+        (inner, if graph.shape(m).dims == node.shape.dims { graph.reshape(m, dims)? } else { m })
+    } else {
+        (node, m)
+    };
+    let Op::LogSumExp(axis) = node.op else { return Ok(None) };
+    let Some((x, shift)) = unshifted(graph, node.inputs[0], axis) else { return Ok(None) };
+    if plain(graph, shift) != plain(graph, m) || graph.shape(shift).size() != graph.shape(m).size() {
+        return Ok(None);
+    }
+    let sum = graph.log_sum_exp(x, axis)?;
+    graph.reshape(sum, graph.shape(total).dims.clone()).map(Some)
+}
+
+/// What is below reshapes.
+fn plain(graph: &Graph, id: NodeId) -> NodeId {
+    let node = graph.node(id);
+    if node.op == Op::Reshape { plain(graph, node.inputs[0]) } else { id }
+}
+
+/// `β x > t ? x : softplus(β x)/β`, with β x capped at t inside or not, is softplus(β x)/β = −log σ(−β x)/β everywhere.
+fn guarded_softplus(graph: &mut Graph, mask: NodeId, x: NodeId, other: NodeId) -> Option<NodeId> {
+    let node = graph.node(mask);
+    let (scaled, threshold) = (*node.inputs.first()?, *node.inputs.get(1)?);
+    if node.op != Op::Compare(CompareOp::Greater) || graph.number(threshold)? < LOWEST_GUARD {
+        return None;
+    }
+    let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * b.abs();
+    let (base, slope, shift) = parts(graph, x);
+    let (scaled_base, scaled_slope, scaled_shift) = parts(graph, scaled);
+    let beta = scaled_slope / slope;
+    if scaled_base != base || beta <= 0.0 || !near(scaled_shift, beta * shift) {
+        return None;
+    }
+    let (log, outer) = graph.scaled(other)?;
+    let (inside, inner_slope, inner_shift) = parts(graph, graph.argument(UnaryOp::LogSigmoid, log)?);
+    let node = graph.node(inside);
+    let capped = node.op == Op::Where
+        && node.inputs[0] == mask
+        && graph.number(node.inputs[1]) == graph.number(threshold)
+        && node.inputs[2] == scaled
+        && is(inner_slope, -1.0)
+        && is(inner_shift, 0.0);
+    let plain = inside == base && near(inner_slope, -scaled_slope) && near(inner_shift, -scaled_shift);
+    if !(capped || plain) || !near(outer, -beta.recip()) {
+        return None;
+    }
+    let opposite = graph.negative(scaled);
+    let log = graph.unary(UnaryOp::LogSigmoid, opposite);
+    Some(graph.affine(log, -beta.recip(), 0.0))
+}
+
+/// `id` as `(x, a, b)` with the value a x + b.
+fn parts(graph: &Graph, id: NodeId) -> (NodeId, f64, f64) {
+    graph.affine_parts(id).unwrap_or((id, 1.0, 0.0))
+}
+
+/// One element of a log-softmax needs the others only in the sum: x[i] − lse(x).
+fn gathered(graph: &mut Graph, source: NodeId, index: NodeId, axis: usize) -> Result<Option<NodeId>> {
+    let node = graph.node(source).clone();
+    if node.op != Op::LogSoftmax(axis) || graph.shape(index).dims[axis] != 1 {
+        return Ok(None);
+    }
+    let x = unshifted(graph, node.inputs[0], axis).map_or(node.inputs[0], |(x, _)| x);
+    let chosen = graph.gather(x, index, axis)?;
+    let total = graph.log_sum_exp(x, axis)?;
+    graph.sub_of(chosen, total).map(Some)
+}

@@ -1,0 +1,285 @@
+//! Running a program.
+
+mod index;
+mod load;
+mod map;
+mod product;
+mod reduce;
+
+pub use crate::kernels::Lines;
+pub use load::{Column, Columns, Real};
+
+use super::Program;
+use super::instruction::Instruction;
+use super::lower::{Gradient, RowValue, Term};
+use super::view::Store;
+use crate::kernels::{Simd, add_to_f64};
+
+/// What a program is run on.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// The coordinates.
+    pub theta: &'a [f64],
+    /// The data.
+    pub columns: &'a dyn Columns,
+    /// Which rows.
+    pub lines: Lines<'a>,
+    /// How many.
+    pub rows: usize,
+    /// One weight per row; all one if there are none.
+    pub weights: Option<&'a [f64]>,
+    /// What the gradient is multiplied with.
+    pub scale: f64,
+}
+
+/// What becomes of the results.
+#[derive(Debug)]
+pub enum Sink<'a> {
+    /// Nothing but the total is wanted.
+    Total,
+    /// The gradient of the total is added to this.
+    Gradient(&'a mut [f64]),
+    /// The value of each row is written here.
+    Rows(&'a mut [f64]),
+    /// The gradient of each row is added here, row after row of as many numbers as there are coordinates.
+    RowGradients(&'a mut [f64]),
+}
+
+/// What can go wrong in a run.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("the index {index} is out of range: the axis has length {length}")]
+pub struct RunError {
+    /// The integer that was found.
+    pub index: f64,
+    /// The length of the axis it was used on.
+    pub length: usize,
+}
+
+/// The tile under way.
+#[derive(Clone, Copy, Debug)]
+struct Tile<'a> {
+    call: Call<'a>,
+    /// The position of its first row in the call.
+    first: usize,
+    /// How many rows it has.
+    t: usize,
+}
+
+impl<'a> Tile<'a> {
+    fn lines(&self) -> Lines<'a> {
+        match self.call.lines {
+            Lines::Range(start) => Lines::Range(start + self.first),
+            Lines::List(rows) => Lines::List(&rows[self.first..self.first + self.t]),
+        }
+    }
+}
+
+/// The buffers, and what instructions are run with.
+struct Machine<'a, T> {
+    simd: Simd,
+    native: &'a mut [Vec<T>],
+    wide: &'a mut [Vec<f64>],
+    threads: usize,
+}
+
+impl<T: Real> Program<T> {
+    /// Runs the program; returns Σ wᵢ · (value of row i), or the shared value of a program without rows.
+    ///
+    /// # Errors
+    ///
+    /// If an integer of the data is not an index of what it is used on.
+    pub fn run(&mut self, call: Call<'_>, mut sink: Sink<'_>) -> Result<f64, RunError> {
+        let Self { before, tile, after, accumulators, constants, row, shared, gradients, leaves, native, wide, .. } =
+            self;
+        let mut machine = Machine { simd: Simd::new(), native, wide, threads: self.threads };
+        for store in accumulators.iter() {
+            machine.clear(*store);
+        }
+        let mut context = Context { constants, leaves, sink: &mut sink };
+        let whole = Tile { call, first: 0, t: 1 };
+        for instruction in before.iter() {
+            machine.execute(instruction, whole, &mut context)?;
+        }
+        let mut total = 0.0;
+        for first in (0..call.rows).step_by(self.tile_rows) {
+            let now = Tile { call, first, t: self.tile_rows.min(call.rows - first) };
+            machine.prefetch(tile, now, self.tile_rows);
+            for instruction in tile.iter() {
+                machine.execute(instruction, now, &mut context)?;
+            }
+            if let Some(row) = row {
+                total += machine.row_values(row, now, context.sink);
+            }
+            if let Sink::RowGradients(out) = context.sink {
+                machine.row_gradients(gradients, leaves, now, out);
+            }
+        }
+        for instruction in after.iter() {
+            machine.execute(instruction, whole, &mut context)?;
+        }
+        if let Sink::Gradient(gradient) = sink {
+            machine.gradients(gradients, leaves, call.scale, gradient);
+        }
+        Ok(match shared {
+            Some(value) => total + machine.shared_value(value),
+            None => total,
+        })
+    }
+}
+
+/// What instructions need besides the buffers.
+struct Context<'a, 's> {
+    constants: &'a [std::sync::Arc<[f64]>],
+    leaves: &'a [std::ops::Range<usize>],
+    sink: &'a mut Sink<'s>,
+}
+
+impl<T: Real> Machine<'_, T> {
+    fn execute(
+        &mut self,
+        instruction: &Instruction,
+        tile: Tile<'_>,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), RunError> {
+        let t = tile.t;
+        match instruction {
+            Instruction::LoadParameter { leaf, out } => {
+                self.load_numbers(&tile.call.theta[context.leaves[*leaf].clone()], *out);
+            }
+            Instruction::LoadConstant { constant, out } => self.load_numbers(&context.constants[*constant], *out),
+            Instruction::LoadData { leaf, width, out } => self.load_data(tile, *leaf, *width, *out),
+            Instruction::CopyRows { leaf, width, out } => self.copy_rows(tile, *leaf, *width, *out),
+            Instruction::LoadWeights { out } => self.load_weights(tile, *out),
+            Instruction::Map { function, operands, over, out } => self.map(*function, operands, over, t, *out),
+            Instruction::Convert { from, features, rows, out } => {
+                self.convert(*from, *out, features * if *rows { t } else { 1 });
+            }
+            Instruction::Clear { features, rows, out } => {
+                self.clear_part(*out, features * if *rows { t } else { 1 });
+            }
+            Instruction::Place { from, over, out } => self.place(*from, over, t, *out),
+            Instruction::Reduce { op, from, over, count, step, out } => {
+                self.reduce(*op, (*from, over), (*count, *step), t, *out);
+            }
+            Instruction::CumSum { from, over, count, steps, reverse, out } => {
+                self.cumsum((*from, over), (*count, *steps, *reverse), t, *out);
+            }
+            Instruction::SumRows { from, starts, out } => self.sum_rows(*from, starts, t, *out),
+            Instruction::DotRows { a, b, starts, out } => self.dot_rows([*a, *b], starts, t, *out),
+            Instruction::Matmul { size, a, b, out_offset, rows, out } => {
+                self.matmul(*size, [a, b], (*out, *out_offset), if *rows { Some(t) } else { None });
+            }
+            Instruction::Contract { size, a, b, out_offset, out } => {
+                self.contract(*size, [a, b], (*out, *out_offset), t);
+            }
+            Instruction::DotData { leaf, width, vector, offset, out } => {
+                self.dot_data(tile, (*leaf, *width), (*vector, *offset), *out);
+            }
+            Instruction::AccumulateData { leaf, width, coefficients, offset, out } => {
+                self.accumulate_data(tile, (*leaf, *width), (*coefficients, *offset), *out);
+            }
+            Instruction::MultiplyData { copied, width, columns, matrix, offset, strides, out } => {
+                self.multiply_data([*columns, *width, t], *copied, (*matrix, *offset, *strides), *out);
+            }
+            Instruction::ContractData { copied, width, columns, coefficients, offset, strides, out } => {
+                self.contract_data([*width, t, *columns], *copied, (*coefficients, *offset), (*out, *strides));
+            }
+            Instruction::Select(selection) => self.select(selection, tile, context.leaves)?,
+            Instruction::SelectAdjoint(selection) => {
+                self.select_adjoint(selection, tile, context.leaves, context.sink)?;
+            }
+            Instruction::SelectAdjointRows(selection) => {
+                self.select_adjoint_rows(selection, tile, context.leaves, context.sink)?;
+            }
+            Instruction::Gather(gathering) => self.gather(gathering, t)?,
+            Instruction::GatherAdjoint(gathering) => self.gather_adjoint(gathering, t)?,
+        }
+        Ok(())
+    }
+
+    /// Σ wᵢ · (value of row i) over the tile; the values go to `sink` if it wants them.
+    fn row_values(&self, row: &RowValue, tile: Tile<'_>, sink: &mut Sink<'_>) -> f64 {
+        let shared = match row {
+            RowValue::Rows(..) => 0.0,
+            other => self.shared_value(other),
+        };
+        let value = |lane: usize| match row {
+            RowValue::Rows(store, feature) => self.number(*store, feature * tile.t + lane),
+            _ => shared,
+        };
+        if let Sink::Rows(out) = sink {
+            out[tile.first..tile.first + tile.t].iter_mut().enumerate().for_each(|(lane, out)| *out = value(lane));
+        }
+        match tile.call.weights {
+            Some(weights) => {
+                let weights = &weights[tile.first..tile.first + tile.t];
+                weights.iter().enumerate().map(|(lane, weight)| weight * value(lane)).sum()
+            }
+            None => (0..tile.t).map(value).sum(),
+        }
+    }
+
+    fn shared_value(&self, value: &RowValue) -> f64 {
+        match value {
+            RowValue::Number(number) => *number,
+            RowValue::Shared(store, offset) | RowValue::Rows(store, offset) => self.number(*store, *offset),
+        }
+    }
+
+    fn number(&self, store: Store, position: usize) -> f64 {
+        match store {
+            Store::Native(buffer) => self.native[buffer][position].to_f64(),
+            Store::Wide(buffer) => self.wide[buffer][position],
+        }
+    }
+
+    fn gradients(&self, gradients: &[Gradient], leaves: &[std::ops::Range<usize>], scale: f64, out: &mut [f64]) {
+        for gradient in gradients {
+            let out = &mut out[leaves[gradient.leaf].clone()];
+            for term in &gradient.terms {
+                match term {
+                    Term::Number(number) => out.iter_mut().for_each(|sum| *sum += scale * number),
+                    Term::Dense { store: Store::Native(buffer), offset, factor, .. } => {
+                        let values = &self.native[*buffer][*offset..offset + gradient.size];
+                        add_to_f64(self.simd, scale * factor, values, out);
+                    }
+                    Term::Dense { store: Store::Wide(_), .. } => {}
+                }
+            }
+        }
+    }
+
+    fn row_gradients(
+        &self,
+        gradients: &[Gradient],
+        leaves: &[std::ops::Range<usize>],
+        tile: Tile<'_>,
+        out: &mut [f64],
+    ) {
+        let dim = out.len() / tile.call.rows.max(1);
+        let out = &mut out[tile.first * dim..(tile.first + tile.t) * dim];
+        for gradient in gradients {
+            let range = &leaves[gradient.leaf];
+            for (feature, coordinate) in range.clone().enumerate() {
+                for term in &gradient.terms {
+                    let places = out.iter_mut().skip(coordinate).step_by(dim.max(1));
+                    match term {
+                        Term::Number(number) => places.for_each(|sum| *sum += tile.call.scale * number),
+                        Term::Dense { store: Store::Native(buffer), offset, rows, factor } => {
+                            let factor = tile.call.scale * factor;
+                            let values = &self.native[*buffer];
+                            if *rows {
+                                let lanes = &values[(offset + feature) * tile.t..][..tile.t];
+                                places.zip(lanes).for_each(|(sum, value)| *sum += factor * value.to_f64());
+                            } else {
+                                let value = factor * values[offset + feature].to_f64();
+                                places.for_each(|sum| *sum += value);
+                            }
+                        }
+                        Term::Dense { store: Store::Wide(_), .. } => {}
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Reductions over axes and over the observations.
+
+use super::{Lowering, Value};
+use crate::error::Result;
+use crate::graph::{BinaryOp, NodeId, Op, ReduceOp};
+use crate::program::instruction::Instruction;
+use crate::program::view::{View, plan_loop};
+
+impl Lowering<'_> {
+    pub(super) fn reduce(&mut self, id: NodeId, x: NodeId, op: ReduceOp, axis: usize) -> Result<Value> {
+        let view = self.dense(x)?;
+        let shape = self.graph.shape(id).clone();
+        let out = self.fresh(id);
+        let (count, step) = (view.dims[axis], view.strides[axis]);
+        let over = plan_loop(&shape.dims, shape.rows, &[(&view, without(&view, axis))]);
+        self.emit(id, Instruction::Reduce { op, from: view.store, over, count, step, out });
+        Ok(self.whole(out, id))
+    }
+
+    pub(super) fn cumsum(&mut self, id: NodeId, x: NodeId, axis: usize, reverse: bool) -> Result<Value> {
+        let view = self.dense(x)?;
+        let shape = self.graph.shape(id).clone();
+        let out = self.fresh(id);
+        let result = View::whole(out, shape.rows, &shape.dims);
+        let (count, steps) = (shape.dims[axis], [view.strides[axis], result.strides[axis]]);
+        let mut dims = shape.dims.clone();
+        dims[axis] = 1;
+        let operands = [(&view, without(&view, axis)), (&result, without(&result, axis))];
+        let over = plan_loop(&dims, shape.rows, &operands);
+        self.emit(id, Instruction::CumSum { from: view.store, over, count, steps, reverse, out });
+        Ok(self.whole(out, id))
+    }
+
+    /// A view in which no element stands for several.
+    fn dense(&mut self, x: NodeId) -> Result<View> {
+        let view = self.view(x)?;
+        let repeats = view.dims.iter().zip(&view.strides).any(|(size, stride)| *size > 1 && *stride == 0);
+        if repeats { self.contiguous(x) } else { Ok(view) }
+    }
+
+    /// Σ over the observations, with what is summed computed on the way where that saves a buffer.
+    pub(super) fn sum_rows(&mut self, id: NodeId, x: NodeId) -> Result<Value> {
+        let node = self.graph.node(x);
+        let summed = match (&node.op, node.inputs.as_slice()) {
+            (Op::Matmul, [a, b]) => self.contract(id, x, *a, *b)?,
+            (Op::SelectAdjoint { axis, length }, [values, at]) => {
+                self.sum_select_adjoint(id, *values, *at, (*axis, *length))?
+            }
+            (Op::GatherAdjoint { axis, .. }, [values, at]) => self.sum_gather_adjoint(id, *values, *at, *axis)?,
+            (Op::Binary(BinaryOp::Mul), [a, b]) => self.sum_product(id, *a, *b)?,
+            _ => None,
+        };
+        if let Some(value) = summed {
+            return Ok(value);
+        }
+        let view = self.view(x)?;
+        let out = self.accumulator(id);
+        let starts = features(&view, &view.dims);
+        self.tile.push(Instruction::SumRows { from: view.store, starts, out });
+        Ok(self.whole(out, id))
+    }
+
+    fn sum_product(&mut self, id: NodeId, a: NodeId, b: NodeId) -> Result<Option<Value>> {
+        if !self.graph.shape(a).rows || !self.graph.shape(b).rows {
+            return Ok(None);
+        }
+        let (a, b) = (self.view(a)?, self.view(b)?);
+        let dims = &self.graph.shape(id).dims;
+        let starts = features(&a, dims).into_iter().zip(features(&b, dims)).map(|(a, b)| [a, b]).collect();
+        let out = self.accumulator(id);
+        self.tile.push(Instruction::DotRows { a: a.store, b: b.store, starts, out });
+        Ok(Some(self.whole(out, id)))
+    }
+}
+
+/// Where each element of `view` lies, after it is broadcast to `dims`.
+pub(super) fn features(view: &View, dims: &[usize]) -> Vec<usize> {
+    let strides = view.broadcast_strides(dims);
+    let mut offsets = vec![view.offset];
+    for (size, stride) in dims.iter().zip(&strides) {
+        offsets = offsets
+            .iter()
+            .flat_map(|offset| (0..*size as isize).map(move |i| offset.wrapping_add_signed(stride * i)))
+            .collect();
+    }
+    offsets
+}
+
+/// The strides of a view, with that of `axis` taken out.
+fn without(view: &View, axis: usize) -> Vec<isize> {
+    let mut strides = view.broadcast_strides(&view.dims);
+    strides[axis] = 0;
+    strides
+}

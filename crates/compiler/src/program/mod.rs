@@ -1,0 +1,186 @@
+//! Programs: a graph as instructions over planned buffers.
+//!
+//! A call computes what depends on the parameters alone, then goes over the rows in tiles that fit the cache, then computes
+//! what depends on sums over the rows. Buffers are made when the program is; a call allocates nothing.
+
+mod buffers;
+mod execute;
+mod instruction;
+mod lower;
+mod stage;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+pub use execute::{Call, Column, Columns, Lines, Real, RunError, Sink};
+use instruction::Instruction;
+use lower::{Buffer, Gradient, Lowering, RowValue, Term};
+use view::Store;
+
+use crate::error::Result;
+use crate::graph::{Graph, NodeId};
+
+/// What a program computes.
+#[derive(Clone, Debug, Default)]
+pub struct Outputs {
+    /// The value of each row, a node of no dimensions.
+    pub row: Option<NodeId>,
+    /// A value that depends on the parameters alone, a node of no dimensions.
+    pub shared: Option<NodeId>,
+    /// The gradient of each parameter leaf, where there is one; per-row nodes for the gradient of each row.
+    pub gradient: Vec<Option<NodeId>>,
+}
+
+/// Rows of a tile, at least and at most, and the bytes of cache it should fit.
+const TILE_ROWS: Range<usize> = 32..512;
+const TILE_BYTES: usize = 24 << 10;
+/// The same for programs with matrix products that are worth a call of their own.
+const LARGE_TILE_BYTES: usize = 4 << 20;
+const LARGE_PRODUCT: usize = 1 << 12;
+
+/// A compiled graph, with its buffers.
+#[derive(Debug)]
+pub struct Program<T> {
+    before: Vec<Instruction>,
+    tile: Vec<Instruction>,
+    after: Vec<Instruction>,
+    accumulators: Vec<Store>,
+    constants: Vec<Arc<[f64]>>,
+    row: Option<RowValue>,
+    shared: Option<RowValue>,
+    gradients: Vec<Gradient>,
+    /// Where each parameter leaf lies in the coordinates.
+    leaves: Vec<Range<usize>>,
+    tile_rows: usize,
+    threads: usize,
+    native: Vec<Vec<T>>,
+    wide: Vec<Vec<f64>>,
+    plan: Plan,
+}
+
+/// What a program consists of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The names of the instructions before the rows, for each tile, and after the rows.
+    pub instructions: [Vec<String>; 3],
+    /// How many buffers there are, and their bytes.
+    pub buffers: usize,
+    /// Bytes of all buffers.
+    pub bytes: usize,
+    /// Rows of a tile.
+    pub tile_rows: usize,
+    /// Values that were computed on the way to another and have no buffer.
+    pub fused: usize,
+}
+
+impl<T: Real> Program<T> {
+    /// Compiles `graph` to give `outputs`; `leaves` says where each parameter leaf lies in the coordinates.
+    ///
+    /// # Errors
+    ///
+    /// If a row depends on other rows, or an operation is not supported.
+    pub fn compile(graph: &Graph, outputs: &Outputs, leaves: &[Range<usize>]) -> Result<Self> {
+        let roots = outputs.row.iter().chain(&outputs.shared).chain(outputs.gradient.iter().flatten());
+        let needed = stage::needed(graph, roots.copied());
+        let stages = stage::stages(graph, &needed)?;
+        let mut lowering = Lowering::new(graph, &stages);
+        let mut row = outputs.row.map(|id| lowering.row_value(id)).transpose()?;
+        let shared = outputs.shared.map(|id| lowering.row_value(id)).transpose()?;
+        let mut gradients = Vec::new();
+        for (leaf, id) in outputs.gradient.iter().enumerate() {
+            if let Some(id) = id {
+                gradients.push(lowering.gradient(leaf, *id)?);
+            }
+        }
+        let Lowering { mut native, mut wide, before, mut tile, after, accumulators, .. } = lowering;
+        let mut kept: Vec<&mut Store> =
+            gradients.iter_mut().flat_map(|gradient| &mut gradient.terms).filter_map(stored).collect();
+        if let Some(RowValue::Rows(store, _)) = &mut row {
+            kept.push(store);
+        }
+        buffers::share(&mut tile, &mut native, Store::Native, &mut kept);
+        buffers::share(&mut tile, &mut wide, Store::Wide, &mut kept);
+        let tile_rows = tile_rows::<T>(&tile, &native, &wide);
+        let length = |buffer: &Buffer| buffer.features * if buffer.rows { tile_rows } else { 1 };
+        let native: Vec<Vec<T>> = native.iter().map(|buffer| vec![T::ZERO; length(buffer)]).collect();
+        let wide: Vec<Vec<f64>> = wide.iter().map(|buffer| vec![0.0; length(buffer)]).collect();
+        let names = |list: &[Instruction]| list.iter().map(Instruction::name).collect();
+        let computed = before.len() + tile.len() + after.len();
+        let plan = Plan {
+            instructions: [names(&before), names(&tile), names(&after)],
+            buffers: native.iter().filter(|b| !b.is_empty()).count() + wide.iter().filter(|b| !b.is_empty()).count(),
+            bytes: native.iter().map(|b| size_of_val(b.as_slice())).sum::<usize>()
+                + wide.iter().map(|b| size_of_val(b.as_slice())).sum::<usize>(),
+            tile_rows,
+            fused: needed.iter().filter(|needed| **needed).count().saturating_sub(computed),
+        };
+        let constants = constants(graph);
+        let leaves = leaves.to_vec();
+        Ok(Self {
+            before,
+            tile,
+            after,
+            accumulators,
+            constants,
+            row,
+            shared,
+            gradients,
+            leaves,
+            tile_rows,
+            threads: 1,
+            native,
+            wide,
+            plan,
+        })
+    }
+
+    /// Lets large matrix products use this many threads.
+    pub fn set_threads(&mut self, threads: usize) {
+        self.threads = threads.max(1);
+    }
+
+    /// What the program consists of.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+}
+
+fn stored(term: &mut Term) -> Option<&mut Store> {
+    match term {
+        Term::Dense { store, rows: true, .. } => Some(store),
+        Term::Dense { .. } | Term::Number(_) => None,
+    }
+}
+
+fn constants(graph: &Graph) -> Vec<Arc<[f64]>> {
+    let used = graph.nodes().iter().filter_map(|node| match node.op {
+        crate::graph::Op::Constant(number) => Some(number),
+        _ => None,
+    });
+    let count = used.max().map_or(0, |largest| largest + 1);
+    (0..count).map(|number| graph.constant_values(number).clone()).collect()
+}
+
+/// As many rows as let what a tile touches stay in cache.
+fn tile_rows<T>(tile: &[Instruction], native: &[Buffer], wide: &[Buffer]) -> usize {
+    let features = |buffers: &[Buffer]| buffers.iter().filter(|b| b.rows).map(|b| b.features).sum::<usize>();
+    let in_place: usize = tile
+        .iter()
+        .map(|instruction| match instruction {
+            Instruction::DotData { width, .. } => *width,
+            _ => 0,
+        })
+        .sum();
+    let large = tile.iter().any(|instruction| match instruction {
+        Instruction::MultiplyData { width, columns, .. } => width * columns >= LARGE_PRODUCT,
+        Instruction::Matmul { size: [m, k, n], .. } => m * k * n >= LARGE_PRODUCT,
+        _ => false,
+    });
+    let bytes = (features(native) + in_place) * size_of::<T>() + features(wide) * size_of::<f64>();
+    let budget = if large { LARGE_TILE_BYTES } else { TILE_BYTES };
+    let rows = (budget / bytes.max(1)).clamp(TILE_ROWS.start, TILE_ROWS.end);
+    rows / 16 * 16
+}

@@ -1,0 +1,201 @@
+//! Plain evaluation of a graph in f64: slow, and simple enough to check the other passes against.
+//!
+//! Each node is computed for one observation after another; integers and masks are numbers too (true is one).
+
+mod movement;
+mod scalar;
+
+use crate::error::{Error, Result};
+use crate::graph::{Graph, Kind, Node, NodeId, Op, ReduceOp, Shape};
+
+pub use scalar::erf;
+
+/// What the leaves of a graph are.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    /// The values of each parameter leaf, row-major.
+    pub parameters: Vec<Vec<f64>>,
+    /// The values of each data leaf: one observation after another, each row-major.
+    pub data: Vec<Vec<f64>>,
+    /// The weight of each observation.
+    pub weights: Vec<f64>,
+}
+
+/// What a node is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Value {
+    /// Its shape.
+    pub shape: Shape,
+    /// Row-major; if `shape.rows`, one observation after another.
+    pub values: Vec<f64>,
+}
+
+impl Value {
+    /// The value for observation number `row`; a shared value is the same for all.
+    pub fn row(&self, row: usize) -> &[f64] {
+        let size = self.shape.size();
+        if self.shape.rows { &self.values[row * size..(row + 1) * size] } else { &self.values }
+    }
+}
+
+/// The values of all nodes for `n` observations.
+///
+/// # Errors
+///
+/// If a leaf is missing or has another size, or an index leaves its axis.
+pub fn evaluate(graph: &Graph, inputs: &Inputs, n: usize) -> Result<Vec<Value>> {
+    let mut values: Vec<Value> = Vec::with_capacity(graph.nodes().len());
+    for node in graph.nodes() {
+        let arguments: Vec<&Value> = node.inputs.iter().map(|input| &values[input.index()]).collect();
+        let value = evaluate_node(graph, node, &arguments, inputs, n)?;
+        values.push(value);
+    }
+    Ok(values)
+}
+
+/// The values of `roots` alone, computing only what they need.
+///
+/// # Errors
+///
+/// As [`evaluate`].
+pub fn evaluate_nodes(graph: &Graph, inputs: &Inputs, n: usize, roots: &[NodeId]) -> Result<Vec<Value>> {
+    let mut needed = vec![false; graph.nodes().len()];
+    roots.iter().for_each(|root| needed[root.index()] = true);
+    for index in (0..needed.len()).rev() {
+        if needed[index] {
+            graph.nodes()[index].inputs.iter().for_each(|input| needed[input.index()] = true);
+        }
+    }
+    let nothing = Value { shape: Shape::shared([0]), values: vec![] };
+    let mut values = vec![nothing; needed.len()];
+    for (index, node) in graph.nodes().iter().enumerate().filter(|(index, _)| needed[*index]) {
+        let arguments: Vec<&Value> = node.inputs.iter().map(|input| &values[input.index()]).collect();
+        values[index] = evaluate_node(graph, node, &arguments, inputs, n)?;
+    }
+    Ok(roots.iter().map(|root| values[root.index()].clone()).collect())
+}
+
+fn evaluate_node(graph: &Graph, node: &Node, arguments: &[&Value], inputs: &Inputs, n: usize) -> Result<Value> {
+    let shape = node.shape.clone();
+    let size = shape.size();
+    let leaf = |what: &'static str, values: Option<&Vec<f64>>, length: usize| match values {
+        Some(values) if values.len() == length => Ok(values.clone()),
+        found => Err(Error::shape(what, format!("{:?} values for {length}", found.map(Vec::len)))),
+    };
+    let values = match &node.op {
+        Op::Parameter(number) => leaf("a parameter", inputs.parameters.get(*number), size)?,
+        Op::Data(number) => leaf("data", inputs.data.get(*number), n * size)?,
+        Op::Weight => leaf("the weights", Some(&inputs.weights), n)?,
+        Op::Constant(number) => graph.constant_values(*number).to_vec(),
+        Op::Full(number) => vec![number.0; size],
+        Op::SumRows => {
+            let mut sums = vec![0.0; size];
+            for row in 0..n {
+                sums.iter_mut().zip(arguments[0].row(row)).for_each(|(sum, value)| *sum += value);
+            }
+            sums
+        }
+        _ => {
+            let mut values = Vec::new();
+            for row in 0..if shape.rows { n } else { 1 } {
+                let of_row: Vec<(&[f64], &[usize])> =
+                    arguments.iter().map(|value| (value.row(row), value.shape.dims.as_slice())).collect();
+                values.extend(evaluate_row(node, &of_row, arguments)?);
+            }
+            values
+        }
+    };
+    Ok(Value { shape, values })
+}
+
+fn evaluate_row(node: &Node, inputs: &[(&[f64], &[usize])], arguments: &[&Value]) -> Result<Vec<f64>> {
+    let dims = node.shape.dims.as_slice();
+    let integer = node.kind == Kind::Int;
+    let (x, from) = inputs[0];
+    Ok(match &node.op {
+        Op::Unary(op) => x.iter().map(|x| scalar::unary(*op, *x)).collect(),
+        Op::Cast => x.iter().map(|x| scalar::cast(node.kind, *x)).collect(),
+        Op::Binary(op) => element_wise(inputs, dims, |v| scalar::binary(*op, integer, v[0], v[1])),
+        Op::Compare(op) => element_wise(inputs, dims, |v| f64::from(scalar::compare(*op, v[0], v[1]))),
+        Op::Logic(op) => element_wise(inputs, dims, |v| f64::from(scalar::logic(*op, v[0], v[1]))),
+        Op::Where => element_wise(inputs, dims, |v| if scalar::truth(v[0]) { v[1] } else { v[2] }),
+        Op::Reshape => x.to_vec(),
+        Op::Permute(axes) => movement::permute(x, from, axes),
+        Op::Slice(stretches) => movement::slice_offsets(stretches, from).map(|offset| x[offset]).collect(),
+        Op::Unslice(stretches) => {
+            let mut values = vec![0.0; node.shape.size()];
+            movement::slice_offsets(stretches, dims).zip(x).for_each(|(offset, x)| values[offset] += x);
+            values
+        }
+        Op::Expand => movement::broadcast_offsets(from, dims).map(|offset| x[offset]).collect(),
+        Op::Cat(axis) => movement::cat(inputs, *axis),
+        Op::Reduce(op, axis) => movement::lines(x, from, *axis, |line| vec![reduce(*op, line)]),
+        Op::CumSum { axis, reverse } => movement::lines(x, from, *axis, |line| cumulative(line, *reverse)),
+        Op::LogSumExp(axis) => movement::lines(x, from, *axis, |line| vec![log_sum_exp(line)]),
+        Op::Softmax(axis) => movement::lines(x, from, *axis, softmax),
+        Op::LogSoftmax(axis) => movement::lines(x, from, *axis, |line| {
+            let total = log_sum_exp(line);
+            line.iter().map(|x| x - total).collect()
+        }),
+        Op::Matmul => movement::matmul(inputs[0], inputs[1], dims),
+        Op::Select(axis) => movement::select(inputs[0], inputs[1].0, *axis)?,
+        Op::SelectAdjoint { axis, length } => {
+            movement::select_adjoint(inputs[0], (inputs[1].0, arguments[1].shape.rank()), *axis, *length)?
+        }
+        Op::Gather(axis) => movement::gather(inputs[0], inputs[1], *axis)?,
+        Op::GatherAdjoint { axis, length } => movement::gather_adjoint(x, inputs[1], *axis, *length)?,
+        op => return Err(Error::Unsupported { operation: format!("{op:?} with inputs") }),
+    })
+}
+
+fn element_wise(inputs: &[(&[f64], &[usize])], dims: &[usize], f: impl Fn(&[f64]) -> f64) -> Vec<f64> {
+    let offsets: Vec<Vec<usize>> =
+        inputs.iter().map(|(_, from)| movement::broadcast_offsets(from, dims).collect()).collect();
+    let mut arguments = [0.0; 3];
+    (0..dims.iter().product())
+        .map(|i| {
+            for ((argument, (x, _)), offsets) in arguments.iter_mut().zip(inputs).zip(&offsets) {
+                *argument = x[offsets[i]];
+            }
+            f(&arguments)
+        })
+        .collect()
+}
+
+fn reduce(op: ReduceOp, line: &[f64]) -> f64 {
+    let extreme = |better: fn(f64, f64) -> bool, start: f64| {
+        line.iter().fold(start, |best, x| if best.is_nan() || (!x.is_nan() && !better(*x, best)) { best } else { *x })
+    };
+    match op {
+        ReduceOp::Sum => line.iter().sum(),
+        ReduceOp::Prod => line.iter().product(),
+        ReduceOp::Max => extreme(|x, best| x > best, f64::NEG_INFINITY),
+        ReduceOp::Min => extreme(|x, best| x < best, f64::INFINITY),
+    }
+}
+
+fn cumulative(line: &[f64], reverse: bool) -> Vec<f64> {
+    let running = |sum: &mut f64, x: &f64| {
+        *sum += x;
+        Some(*sum)
+    };
+    if reverse {
+        let mut sums: Vec<f64> = line.iter().rev().scan(0.0, running).collect();
+        sums.reverse();
+        sums
+    } else {
+        line.iter().scan(0.0, running).collect()
+    }
+}
+
+fn log_sum_exp(line: &[f64]) -> f64 {
+    let largest = reduce(ReduceOp::Max, line);
+    let guard = if largest.is_infinite() { 0.0 } else { largest };
+    guard + line.iter().map(|x| (x - guard).exp()).sum::<f64>().ln()
+}
+
+fn softmax(line: &[f64]) -> Vec<f64> {
+    let largest = reduce(ReduceOp::Max, line);
+    let total: f64 = line.iter().map(|x| (x - largest).exp()).sum();
+    line.iter().map(|x| (x - largest).exp() / total).collect()
+}

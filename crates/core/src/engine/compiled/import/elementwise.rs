@@ -1,0 +1,113 @@
+//! Element by element: operands of the same rank, in which dimensions of size one are repeated.
+
+use burn_ir::{BinaryOpIr, MaskFillOpIr, MaskWhereOpIr, ScalarOpIr, TensorIr};
+use sgmcmc_compiler::graph::{BinaryOp, CompareOp, LogicOp, NodeId, UnaryOp};
+
+use super::constant::scalar;
+use super::extent::Extent;
+use super::{Importer, Result};
+
+impl Importer<'_> {
+    /// An operand in the dimensions of a result: without the axis that is the rows of the result.
+    pub(super) fn operand(&mut self, tensor: &TensorIr, out: &Extent) -> Result<NodeId> {
+        let node = self.node(tensor)?;
+        let extent = self.extent(tensor);
+        let Some(row) = out.dropped() else { return Ok(node) };
+        match extent.row {
+            Some(own) if own.axis == row && own.inner == 1 => Ok(node),
+            // An axis of size one is repeated for the rows, which takes nothing here.
+            None if extent.full.get(row) == Some(&1) => {
+                let mut dims = extent.full;
+                dims.remove(row);
+                self.reshape(node, dims)
+            }
+            _ => Err(self.mixed_rows()),
+        }
+    }
+
+    pub(super) fn unary(&mut self, op: UnaryOp, input: &TensorIr, out: &TensorIr) -> Result<()> {
+        let node = self.node(input)?;
+        let node = self.graph.unary(op, node);
+        self.set(out, node)
+    }
+
+    /// scale · x + shift.
+    pub(super) fn affine(&mut self, input: &TensorIr, scale: f64, shift: f64, out: &TensorIr) -> Result<()> {
+        let node = self.node(input)?;
+        let node = self.graph.affine(node, scale, shift);
+        self.set(out, node)
+    }
+
+    pub(super) fn binary(&mut self, op: BinaryOp, ir: &BinaryOpIr) -> Result<()> {
+        let extent = self.extent(&ir.out);
+        let (a, b) = (self.operand(&ir.lhs, &extent)?, self.operand(&ir.rhs, &extent)?);
+        let node = self.graph.binary(op, a, b)?;
+        self.set(&ir.out, node)
+    }
+
+    /// f(x, c) of a number c.
+    pub(super) fn binary_scalar(&mut self, op: BinaryOp, ir: &ScalarOpIr) -> Result<()> {
+        let node = self.node(&ir.lhs)?;
+        let number = self.number_like(&ir.lhs, scalar(ir.rhs));
+        let node = self.graph.binary(op, node, number)?;
+        self.set(&ir.out, node)
+    }
+
+    pub(super) fn compare(&mut self, op: CompareOp, ir: &BinaryOpIr) -> Result<()> {
+        let extent = self.extent(&ir.out);
+        let (a, b) = (self.operand(&ir.lhs, &extent)?, self.operand(&ir.rhs, &extent)?);
+        let node = self.graph.compare(op, a, b)?;
+        self.set(&ir.out, node)
+    }
+
+    pub(super) fn compare_scalar(&mut self, op: CompareOp, ir: &ScalarOpIr) -> Result<()> {
+        let node = self.node(&ir.lhs)?;
+        let number = self.number_like(&ir.lhs, scalar(ir.rhs));
+        let node = self.graph.compare(op, node, number)?;
+        self.set(&ir.out, node)
+    }
+
+    pub(super) fn logic(&mut self, op: LogicOp, ir: &BinaryOpIr) -> Result<NodeId> {
+        let extent = self.extent(&ir.out);
+        let (a, b) = (self.operand(&ir.lhs, &extent)?, self.operand(&ir.rhs, &extent)?);
+        Ok(self.graph.logic(op, a, b)?)
+    }
+
+    /// mask ? value : tensor.
+    pub(super) fn mask_where(&mut self, ir: &MaskWhereOpIr) -> Result<()> {
+        let extent = self.extent(&ir.out);
+        let mask = self.operand(&ir.mask, &extent)?;
+        let (value, tensor) = (self.operand(&ir.value, &extent)?, self.operand(&ir.tensor, &extent)?);
+        let node = self.graph.select_where(mask, value, tensor)?;
+        self.set(&ir.out, node)
+    }
+
+    /// mask ? number : tensor.
+    pub(super) fn mask_fill(&mut self, ir: &MaskFillOpIr) -> Result<()> {
+        let extent = self.extent(&ir.out);
+        let mask = self.operand(&ir.mask, &extent)?;
+        let tensor = self.operand(&ir.tensor, &extent)?;
+        let number = self.number_like(&ir.tensor, scalar(ir.value));
+        let node = self.graph.select_where(mask, number, tensor)?;
+        self.set(&ir.out, node)
+    }
+
+    /// x where it is not below `least` nor above `most`, which NaN is not either.
+    pub(super) fn clamped(
+        &mut self,
+        like: &TensorIr,
+        x: NodeId,
+        least: Option<f64>,
+        most: Option<f64>,
+    ) -> Result<NodeId> {
+        let mut node = x;
+        for (bound, beyond) in [(most, CompareOp::Greater), (least, CompareOp::Less)] {
+            if let Some(bound) = bound {
+                let number = self.number_like(like, bound);
+                let outside = self.graph.compare(beyond, node, number)?;
+                node = self.graph.select_where(outside, number, node)?;
+            }
+        }
+        Ok(node)
+    }
+}

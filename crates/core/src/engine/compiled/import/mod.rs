@@ -1,0 +1,300 @@
+//! Turns a recording of Burn operations into a graph for one observation.
+//!
+//! A Burn tensor has an axis for the rows, anywhere; the node of the graph has not. Where reshapes merged the rows with axes
+//! after them, n · c entries long, the node keeps an axis of the c in its place. Tensors that are the same for all rows keep their
+//! shape. A tensor may have an axis of the rows without depending on them: its node is shared then.
+//!
+//! The sum over all rows that a summed likelihood ends with is not computed: operations on it are linear, and are applied to the
+//! term of each row instead, Σ c aᵢ = Σ (c aᵢ).
+
+mod activation;
+mod base;
+mod boolean;
+mod constant;
+mod elementwise;
+mod extent;
+mod float;
+mod indexing;
+mod integer;
+mod matmul;
+mod numeric;
+mod reduce;
+mod reshape;
+mod slice;
+mod summed;
+#[cfg(test)]
+mod tests;
+
+use burn_ir::{OperationIr, TensorIr};
+use burn_tensor::DType;
+use sgmcmc_compiler::graph::{BinaryOp, Graph, Kind, NodeId, Op};
+
+use self::extent::Extent;
+use super::capture::{Likelihood, Recording, Signature, name_of};
+use super::reason::Reason;
+use crate::data::Column;
+use crate::layout::Layout;
+
+type Result<T> = std::result::Result<T, Reason>;
+
+/// A recording as a graph; see [`Captured`](super::capture::Captured).
+#[derive(Debug)]
+pub(super) struct Imported {
+    pub(super) graph: Graph,
+    pub(super) parameters: Vec<NodeId>,
+    pub(super) likelihood: Option<Likelihood>,
+    pub(super) prior: Option<NodeId>,
+}
+
+/// The graph of `recording`, whose sizes are as `signature` says.
+pub(super) fn import(
+    recording: &Recording,
+    signature: &Signature,
+    columns: &[Column],
+    layout: &Layout,
+    dtype: DType,
+    prior_power: f64,
+) -> Result<Imported> {
+    let mut importer = Importer {
+        graph: Graph::new(),
+        recording,
+        signature,
+        dtype,
+        values: vec![None; recording.shapes.len()],
+        current: String::new(),
+    };
+    let parameters = importer.parameters(layout);
+    importer.data(columns);
+    importer.operations()?;
+    let likelihood = importer.likelihood()?;
+    let prior = importer.prior(prior_power)?;
+    Ok(Imported { graph: importer.graph, parameters, likelihood, prior })
+}
+
+/// What a Burn tensor is in the graph.
+#[derive(Clone, Copy, Debug)]
+struct Value {
+    node: NodeId,
+    /// Whether the tensor is the sum of the node over the rows.
+    summed: bool,
+}
+
+struct Importer<'a> {
+    graph: Graph,
+    recording: &'a Recording,
+    signature: &'a Signature,
+    dtype: DType,
+    /// By the numbers of the recording.
+    values: Vec<Option<Value>>,
+    /// The operation being imported, for messages.
+    current: String,
+}
+
+impl Importer<'_> {
+    fn parameters(&mut self, layout: &Layout) -> Vec<NodeId> {
+        let mut nodes = vec![];
+        for (leaf, (block, number)) in layout.blocks().iter().zip(&self.recording.parameters).enumerate() {
+            let dims = if block.constraint.is_some() { block.group_shape().to_vec() } else { block.shape.clone() };
+            let node = self.graph.parameter(leaf, dims);
+            self.values[*number] = Some(Value { node, summed: false });
+            nodes.push(node);
+        }
+        nodes
+    }
+
+    fn data(&mut self, columns: &[Column]) {
+        for (leaf, (column, number)) in columns.iter().zip(&self.recording.data).enumerate() {
+            let node = self.graph.data(leaf, column.row_shape().to_vec(), kind_of(column.dtype()));
+            self.values[*number] = Some(Value { node, summed: false });
+        }
+    }
+
+    /// Imports what the results need.
+    fn operations(&mut self) -> Result<()> {
+        let recording = self.recording;
+        let outputs = recording.outputs;
+        let mut needed = vec![false; recording.shapes.len()];
+        for output in [outputs.likelihood, outputs.prior, outputs.log_jacobian].into_iter().flatten() {
+            needed[output] = true;
+        }
+        let mut steps = vec![];
+        for operation in recording.operations.iter().rev() {
+            if operation.outputs().any(|tensor| needed[number(tensor)]) {
+                operation.inputs().for_each(|tensor| needed[number(tensor)] = true);
+                steps.push(operation);
+            }
+        }
+        for operation in steps.into_iter().rev() {
+            let known = operation.outputs().all(|tensor| self.values[number(tensor)].is_some());
+            if !known {
+                self.current = name_of(operation);
+                self.operation(operation)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn operation(&mut self, operation: &OperationIr) -> Result<()> {
+        self.check_precision(operation)?;
+        let summed = self.keeps_sum(operation)?;
+        match operation {
+            OperationIr::BaseFloat(op) | OperationIr::BaseInt(op) | OperationIr::BaseBool(op) => self.base(op)?,
+            OperationIr::NumericFloat(_, op) | OperationIr::NumericInt(_, op) => self.numeric(op)?,
+            OperationIr::Float(_, op) => self.float(op)?,
+            OperationIr::Int(op) => self.integer(op)?,
+            OperationIr::Bool(op) => self.boolean(op)?,
+            OperationIr::Activation(op) => self.activation(op)?,
+            OperationIr::Module(op) => self.module(op)?,
+            // The numbers are in the recording and taken from there when they are used.
+            OperationIr::Init(_) => {}
+            OperationIr::Custom(_) | OperationIr::Drop(_) | OperationIr::Distributed(_) => {
+                return Err(self.unsupported());
+            }
+        }
+        if summed {
+            for tensor in operation.outputs() {
+                if let Some(value) = &mut self.values[number(tensor)] {
+                    value.summed = true;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// log p(xᵢ|θ).
+    fn likelihood(&mut self) -> Result<Option<Likelihood>> {
+        let Some(output) = self.recording.outputs.likelihood else { return Ok(None) };
+        let value = self.value(output)?;
+        let per_row = self.extent_of(output).row.is_some();
+        if !per_row && !value.summed {
+            return Err(Reason::new(
+                "the log-likelihood returns one number that is not a sum over the rows; return one term per row",
+            ));
+        }
+        Ok(Some(Likelihood { node: self.reshape(value.node, vec![])?, summed: value.summed }))
+    }
+
+    /// powerᵖ log p(θ) + log |∂x/∂y|.
+    fn prior(&mut self, power: f64) -> Result<Option<NodeId>> {
+        let outputs = self.recording.outputs;
+        let mut total = None;
+        for (output, factor) in [(outputs.prior, power), (outputs.log_jacobian, 1.0)] {
+            let Some(output) = output else { continue };
+            let value = self.value(output)?;
+            let node = self.reshape(value.node, vec![])?;
+            #[expect(clippy::float_cmp, reason = "exactly one is the common case and needs no operation")]
+            let node = if factor == 1.0 { node } else { self.graph.affine(node, factor, 0.0) };
+            total = Some(match total {
+                Some(sum) => self.graph.binary(BinaryOp::Add, sum, node)?,
+                None => node,
+            });
+        }
+        Ok(total)
+    }
+
+    /// What tensor `number` is in the graph.
+    fn value(&mut self, number: usize) -> Result<Value> {
+        if let Some(value) = self.values[number] {
+            return Ok(value);
+        }
+        let node = self.constant(number)?;
+        let value = Value { node, summed: false };
+        self.values[number] = Some(value);
+        Ok(value)
+    }
+
+    /// The node of a tensor.
+    fn node(&mut self, tensor: &TensorIr) -> Result<NodeId> {
+        Ok(self.value(number(tensor))?.node)
+    }
+
+    /// The node of a tensor with an axis for each of the tensor's: that of the rows has size one, or that of what was merged
+    /// with them.
+    fn full(&mut self, tensor: &TensorIr) -> Result<NodeId> {
+        let node = self.node(tensor)?;
+        let dims = self.extent(tensor).full;
+        self.reshape(node, dims)
+    }
+
+    /// Says what a tensor is in the graph.
+    fn set(&mut self, tensor: &TensorIr, node: NodeId) -> Result<()> {
+        let (expected, found) = (self.extent(tensor).own(), &self.graph.shape(node).dims);
+        if expected != *found {
+            let operation = &self.current;
+            return Err(Reason::new(format!(
+                "the operation `{operation}` cannot be compiled for these shapes ({found:?} for {expected:?})"
+            )));
+        }
+        self.values[number(tensor)] = Some(Value { node, summed: false });
+        Ok(())
+    }
+
+    /// As [`set`](Self::set), for a node that has an axis for each of the tensor's.
+    fn set_full(&mut self, tensor: &TensorIr, node: NodeId) -> Result<()> {
+        let node = self.reshape(node, self.extent(tensor).own())?;
+        self.set(tensor, node)
+    }
+
+    /// The same elements under other dimensions; of a reshape of a reshape, only the last is left.
+    fn reshape(&mut self, node: NodeId, dims: Vec<usize>) -> Result<NodeId> {
+        let from = self.graph.node(node);
+        let node = if from.op == Op::Reshape { from.inputs[0] } else { node };
+        Ok(self.graph.reshape(node, dims)?)
+    }
+
+    fn extent(&self, tensor: &TensorIr) -> Extent {
+        self.extent_of(number(tensor))
+    }
+
+    fn extent_of(&self, number: usize) -> Extent {
+        Extent::new(&self.signature.dims[number])
+    }
+
+    fn unsupported(&self) -> Reason {
+        Reason::unsupported(&self.current)
+    }
+
+    fn mixed_rows(&self) -> Reason {
+        Reason::mixed_rows(&self.current)
+    }
+
+    /// An error if `axis` is that of the rows.
+    fn not_rows(&self, extent: &Extent, axis: usize) -> Result<()> {
+        if extent.is_row(axis) { Err(self.mixed_rows()) } else { Ok(()) }
+    }
+
+    /// An error if floats are computed in another type than the program's. Moving them about and converting integers is exact.
+    fn check_precision(&self, operation: &OperationIr) -> Result<()> {
+        let computes = matches!(
+            operation,
+            OperationIr::NumericFloat(..)
+                | OperationIr::Float(..)
+                | OperationIr::Activation(_)
+                | OperationIr::Module(_)
+        );
+        let other = |tensor: &&TensorIr| tensor.dtype.is_float() && tensor.dtype != self.dtype;
+        match operation.nodes().into_iter().find(|tensor| computes && other(tensor)) {
+            Some(tensor) => {
+                let (operation, found, expected) = (&self.current, tensor.dtype.name(), self.dtype.name());
+                Err(Reason::new(format!(
+                    "`{operation}` computes in {found} where the parameters are {expected}; \
+                     convert with `.cast(…)` before computing"
+                )))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// The number of a tensor in the recording.
+fn number(tensor: &TensorIr) -> usize {
+    tensor.id.value() as usize
+}
+
+fn kind_of(dtype: DType) -> Kind {
+    match dtype {
+        DType::Bool(_) => Kind::Mask,
+        _ if dtype.is_float() => Kind::Float,
+        _ => Kind::Int,
+    }
+}

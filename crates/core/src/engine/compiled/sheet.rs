@@ -1,0 +1,150 @@
+//! What is compiled for a model: its graphs, differentiated and simplified, ready to become programs.
+
+use std::ops::Range;
+
+use sgmcmc_compiler::differentiate::{Rows as RowSums, differentiate};
+use sgmcmc_compiler::graph::{Graph, NodeId};
+use sgmcmc_compiler::optimise::{lower, optimise, stabilise};
+use sgmcmc_compiler::program::{Outputs, Plan, Program, Real};
+
+use super::capture::{Captured, Signature};
+use super::reason::Reason;
+use crate::layout::Layout;
+
+/// A graph and what is wanted of it.
+#[derive(Debug)]
+pub(super) struct Part {
+    graph: Graph,
+    outputs: Outputs,
+    /// Nodes before and after simplification.
+    pub(super) nodes: [usize; 2],
+}
+
+/// The parts of a model, and what they were made from.
+#[derive(Debug)]
+pub(super) struct Sheet {
+    pub(super) layout: Layout,
+    pub(super) signature: Signature,
+    /// Operations that Burn recorded.
+    pub(super) operations: usize,
+    pub(super) summed: bool,
+    /// log p(xᵢ|θ) and the gradient of Σ wᵢ log p(xᵢ|θ).
+    pub(super) likelihood: Option<Part>,
+    /// log p(xᵢ|θ) alone.
+    pub(super) pointwise: Option<Part>,
+    /// The gradient of each log p(xᵢ|θ).
+    pub(super) per_datum: Option<Part>,
+    /// The log-prior with the log-Jacobian, and its gradient.
+    pub(super) prior: Option<Part>,
+    /// The same without its gradient.
+    pub(super) prior_value: Option<Part>,
+}
+
+impl Sheet {
+    pub(super) fn new(captured: Captured, layout: Layout) -> Result<Self, Reason> {
+        let Captured { graph, parameters, likelihood, prior, operations, signature } = captured;
+        let leaves = parameters.as_slice();
+        let mut sheet = Self {
+            layout,
+            signature,
+            operations,
+            summed: likelihood.as_ref().is_some_and(|likelihood| likelihood.summed),
+            likelihood: None,
+            pointwise: None,
+            per_datum: None,
+            prior: None,
+            prior_value: None,
+        };
+        if let Some(likelihood) = &likelihood {
+            sheet.likelihood = Some(Part::rows(&graph, likelihood.node, leaves, Some(RowSums::Sum))?);
+            sheet.per_datum = Some(Part::rows(&graph, likelihood.node, leaves, Some(RowSums::Keep))?);
+            sheet.pointwise = Some(Part::rows(&graph, likelihood.node, leaves, None)?);
+        }
+        if let Some(prior) = prior {
+            sheet.prior = Some(Part::shared(&graph, prior, leaves, true)?);
+            sheet.prior_value = Some(Part::shared(&graph, prior, leaves, false)?);
+        }
+        Ok(sheet)
+    }
+
+    fn leaves(&self) -> Vec<Range<usize>> {
+        self.layout.blocks().iter().map(|block| block.range.clone()).collect()
+    }
+
+    /// A program with buffers of its own.
+    pub(super) fn program<T: Real>(&self, part: &Option<Part>) -> Result<Option<Program<T>>, Reason> {
+        let compile = |part: &Part| Program::compile(&part.graph, &part.outputs, &self.leaves());
+        part.as_ref().map(compile).transpose().map_err(Reason::from)
+    }
+
+    /// What the programs consist of, by the name of the part.
+    pub(super) fn plans<T: Real>(&self) -> Result<Vec<(&'static str, [usize; 2], Plan)>, Reason> {
+        let parts = [("log-likelihood and gradient", &self.likelihood), ("log-prior and gradient", &self.prior)];
+        let mut plans = Vec::new();
+        for (name, part) in parts {
+            if let (Some(found), Some(program)) = (part, self.program::<T>(part)?) {
+                plans.push((name, found.nodes, program.plan().clone()));
+            }
+        }
+        Ok(plans)
+    }
+}
+
+impl Part {
+    /// The per-row value `root`, with the gradients of its weighted sum or of each row if they are wanted.
+    fn rows(graph: &Graph, root: NodeId, leaves: &[NodeId], gradient: Option<RowSums>) -> Result<Self, Reason> {
+        let (mut graph, root, leaves) = stable(graph, root, leaves)?;
+        let adjoints = match gradient {
+            None => vec![],
+            Some(rows) => {
+                let weight = graph.weight();
+                let seed = match (graph.shape(root).rows, rows) {
+                    // A value that all rows have in common counts as often as there are rows.
+                    (false, RowSums::Sum) => graph.sum_rows(weight),
+                    (_, RowSums::Keep) => graph.scalar(1.0),
+                    (true, RowSums::Sum) => weight,
+                };
+                differentiate(&mut graph, root, seed, &leaves, rows)?
+            }
+        };
+        Self::simplified(&graph, |gradient| Outputs { row: Some(root), shared: None, gradient }, adjoints)
+    }
+
+    /// The shared value `root`, with its gradient if that is wanted.
+    fn shared(graph: &Graph, root: NodeId, leaves: &[NodeId], gradient: bool) -> Result<Self, Reason> {
+        let (mut graph, root, leaves) = stable(graph, root, leaves)?;
+        let adjoints = if gradient {
+            let seed = graph.scalar(1.0);
+            differentiate(&mut graph, root, seed, &leaves, RowSums::Sum)?
+        } else {
+            vec![]
+        };
+        Self::simplified(&graph, |gradient| Outputs { row: None, shared: Some(root), gradient }, adjoints)
+    }
+
+    fn simplified(
+        graph: &Graph,
+        outputs: impl FnOnce(Vec<Option<NodeId>>) -> Outputs,
+        adjoints: Vec<Option<NodeId>>,
+    ) -> Result<Self, Reason> {
+        let Outputs { row, shared, gradient } = outputs(adjoints);
+        let roots: Vec<NodeId> = row.iter().chain(&shared).chain(gradient.iter().flatten()).copied().collect();
+        let simplified = optimise(graph, &roots)?;
+        let lowered = lower(&simplified.graph, &simplified.roots)?;
+        let mut new = lowered.roots.iter().copied();
+        let mut next = |old: Option<NodeId>| old.and_then(|_| new.next());
+        let (row, shared) = (next(row), next(shared));
+        let gradient = gradient.into_iter().map(&mut next).collect();
+        let nodes = [simplified.before, lowered.after];
+        Ok(Self { graph: lowered.graph, outputs: Outputs { row, shared, gradient }, nodes })
+    }
+}
+
+/// The graph of `root` in numerically stable form, with the leaves found again.
+fn stable(graph: &Graph, root: NodeId, leaves: &[NodeId]) -> Result<(Graph, NodeId, Vec<NodeId>), Reason> {
+    let roots: Vec<NodeId> = std::iter::once(root).chain(leaves.iter().copied()).collect();
+    let stable = stabilise(graph, &roots)?;
+    let mut roots = stable.roots.into_iter();
+    let root = roots.next().unwrap_or(root);
+    Ok((stable.graph, root, roots.collect()))
+}
