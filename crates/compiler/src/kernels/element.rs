@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub};
 
 use super::math::Float;
+use super::vector::Vectors;
 
 /// A number a table holds, to be read as an [`Element`].
 pub trait Number: Copy + Send + Sync + 'static {
@@ -36,6 +37,7 @@ number!(
 pub trait Element:
     Number
     + Float
+    + Vectors
     + Copy
     + Default
     + PartialOrd

@@ -101,3 +101,52 @@ fn distinct([rows, cols]: [usize; 2], row: usize, col: usize) -> bool {
     (cols == 1 || col > 0) && steps(rows, row, (cols - 1) * col)
         || (rows == 1 || row > 0) && steps(cols, col, (rows - 1) * row)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assert_close, numbers};
+    use super::*;
+
+    fn products_work<T: Element>() {
+        for [m, k, n] in [[1, 1, 1], [3, 7, 2], [8, 0, 9], [31, 64, 1], [1, 9, 100], [64, 31, 33], [0, 3, 2]] {
+            let (a, b) = (numbers::<T>(1, m * k), numbers::<T>(2, k * n));
+            for turned in [false, true] {
+                for (accumulate, threads) in [(false, 1), (true, 1), (false, 2)] {
+                    let (row, col) = if turned { (1, m) } else { (k, 1) };
+                    let left = Strided { data: &a, row, col };
+                    let right = Strided { data: &b, row: n, col: 1 };
+                    let before = numbers::<T>(3, m * n);
+                    let mut out = before.clone();
+                    gemm([m, k, n], left, right, StridedMut { data: &mut out, row: n, col: 1 }, accumulate, threads);
+                    let sum = |i: usize, j: usize| -> f64 {
+                        (0..k).map(|l| a[i * row + l * col].to_f64() * b[l * n + j].to_f64()).sum()
+                    };
+                    let before = |i: usize| if accumulate { before[i].to_f64() } else { 0.0 };
+                    let expected: Vec<f64> = (0..m * n).map(|i| before(i) + sum(i / n, i % n)).collect();
+                    assert_close(&out, &expected, 9.0 * (k + 1) as f64, "gemm");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn products() {
+        products_work::<f32>();
+        products_work::<f64>();
+    }
+
+    #[test]
+    #[should_panic(expected = "the left matrix is outside its slice")]
+    fn a_matrix_outside_its_slice_is_found() {
+        let a = Strided { data: &[1.0_f32; 5], row: 3, col: 1 };
+        let b = Strided { data: &[1.0_f32; 6], row: 2, col: 1 };
+        gemm([2, 3, 2], a, b, StridedMut { data: &mut [0.0; 4], row: 2, col: 1 }, false, 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "at the same place")]
+    fn elements_at_the_same_place_are_found() {
+        let a = Strided { data: &[1.0_f32; 4], row: 2, col: 1 };
+        gemm([2, 2, 2], a, a, StridedMut { data: &mut [0.0; 4], row: 1, col: 1 }, false, 1);
+    }
+}

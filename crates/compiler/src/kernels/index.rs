@@ -1,4 +1,4 @@
-//! Rows and elements at indices that are data.
+//! Rows at indices that are data.
 //!
 //! An index is a number of a data table. The functions give `false`, and leave the rest undone, at one that is outside.
 
@@ -38,38 +38,59 @@ pub(crate) fn scatter_lanes<T: Element, A: Element>(
     true
 }
 
-/// `out[lane]` = `source[index[lane] · lanes + lane]`: of each lane, one element.
-#[must_use]
-pub(crate) fn pick_lanes<T: Element>(source: &[T], index: &[f64], out: &mut [T]) -> bool {
-    assert_eq!(out.len(), index.len());
-    let lanes = index.len();
-    for (lane, (index, out)) in index.iter().zip(out).enumerate() {
-        let Some(start) = row(source.len(), lanes, *index) else { return false };
-        *out = source[start.start + lane];
-    }
-    true
-}
-
-/// `acc[index[lane] · lanes + lane]` += `values[lane]`: the adjoint of [`pick_lanes`].
-#[must_use]
-pub(crate) fn place_lanes<T: Element>(values: &[T], index: &[f64], acc: &mut [T]) -> bool {
-    assert_eq!(values.len(), index.len());
-    let lanes = index.len();
-    for (lane, (index, value)) in index.iter().zip(values).enumerate() {
-        let Some(start) = row(acc.len(), lanes, *index) else { return false };
-        acc[start.start + lane] += *value;
-    }
-    true
-}
-
 /// Where row `index` of `inner` numbers is, if it is among the first `length`.
 #[inline]
 fn row(length: usize, inner: usize, index: f64) -> Option<std::ops::Range<usize>> {
-    // Also false of NaN. −0.5 and the like are below zero, not the first row.
-    if !(index >= 0.0) {
+    // NaN and −0.5 would become zero.
+    if index.is_nan() || index < 0.0 {
         return None;
     }
     let start = (index as usize).checked_mul(inner)?;
     let end = start.checked_add(inner)?;
     (end <= length).then_some(start..end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{LENGTHS, indices, numbers};
+    use super::*;
+
+    fn indices_work<T: Element>() {
+        let count = 13;
+        for lanes in LENGTHS {
+            let index: Vec<f64> = indices(3, lanes, count).iter().map(|index| *index as f64).collect();
+            let row = |lane: usize| index[lane] as usize;
+            for inner in [1, 5] {
+                let source = numbers::<f64>(1, count * inner);
+                let mut out = vec![T::NAN; inner * lanes];
+                assert!(select_lanes(&source, inner, &index, &mut out));
+                let values = numbers::<T>(2, inner * lanes);
+                let mut acc = vec![0.0; count * inner];
+                assert!(scatter_lanes(&values, inner, &index, 2.0, &mut acc));
+                let mut expected = vec![0.0; count * inner];
+                for lane in 0..lanes {
+                    for j in 0..inner {
+                        assert!(out[j * lanes + lane] == T::from_f64(source[row(lane) * inner + j]));
+                        expected[row(lane) * inner + j] += 2.0 * values[j * lanes + lane].to_f64();
+                    }
+                }
+                assert_eq!(acc, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_at_indices() {
+        indices_work::<f32>();
+        indices_work::<f64>();
+    }
+
+    #[test]
+    fn an_index_outside_is_found() {
+        let values = [1.0, 2.0];
+        for wrong in [-1.0, -0.5, 2.0, 1e300, f64::NAN, f64::INFINITY] {
+            assert!(!select_lanes(&[1.0; 4], 2, &[wrong], &mut [0.0_f32; 2]));
+            assert!(!scatter_lanes(&values, 2, &[wrong], 1.0, &mut [0.0_f32; 4]));
+        }
+    }
 }

@@ -17,14 +17,15 @@ mod simd;
 mod testing;
 #[cfg(test)]
 mod timings;
+mod vector;
 
-pub use element::{Element, Number};
+pub use element::Element;
 pub(crate) use elementwise::{Operand, binary, compare, logic, select_where, unary};
 pub(crate) use gemm::{Strided, StridedMut, gemm};
-pub(crate) use index::{pick_lanes, place_lanes, scatter_lanes, select_lanes};
+pub(crate) use index::{scatter_lanes, select_lanes};
 pub(crate) use matrix::{Matrix, lanes_contract, lanes_matmul};
 pub(crate) use prefetch::prefetch;
-pub(crate) use reduce::{add_scaled, add_to_f64, combine, dot, load_f64, reduce, sum};
+pub(crate) use reduce::{add_to_f64, combine, dot, load_f64, reduce, sum};
 pub use rows::Lines;
 pub(crate) use rows::{rows_accumulate, rows_copy, rows_dot, rows_transpose};
 pub(crate) use simd::Simd;

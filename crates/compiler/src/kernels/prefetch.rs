@@ -1,6 +1,9 @@
 //! Telling the processor which rows are read next.
 #![expect(unsafe_code, reason = "there is no safe function for the prefetch instruction")]
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+
 use super::rows::Lines;
 
 /// Bytes that come into the cache together.
@@ -21,11 +24,13 @@ pub(super) fn prefetch_row<T>(table: &[T], width: usize, line: usize) {
     {
         let start = line.wrapping_mul(width);
         if let Some(row) = table.get(start..start.wrapping_add(width)) {
-            let bytes = size_of_val(row);
-            for offset in (0..bytes).step_by(CACHE_LINE).chain(bytes.checked_sub(1)) {
-                let address = row.as_ptr().cast::<i8>().wrapping_add(offset);
+            let (start, bytes) = (row.as_ptr().cast::<i8>(), size_of_val(row));
+            // The last byte may be in a line of its own, as a row need not start with a line.
+            let last = bytes.saturating_sub(1);
+            for line in 0..=last.div_ceil(CACHE_LINE) {
+                let address = start.wrapping_add((line * CACHE_LINE).min(last));
                 // SAFETY: prefetching reads nothing and may be given any address; every x86-64 processor has it (SSE).
-                unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address) };
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(address) };
             }
         }
     }

@@ -14,11 +14,24 @@ impl Simd {
         Self { arch: pulp::Arch::new() }
     }
 
+    /// That of the machine, and none at all.
+    #[cfg(test)]
+    pub(super) fn all() -> [Self; 2] {
+        [Self::new(), Self { arch: pulp::Arch::Scalar }]
+    }
+
     /// Runs a kernel, compiled once for each instruction set. All of it has to be `#[inline(always)]`: a function that is
-    /// called and not inlined is compiled for the oldest machine.
+    /// called and not inlined is compiled for the oldest machine. It has to own what it reads (`move`): what it borrows
+    /// is read again after each write to a result.
     #[inline(always)]
     pub(crate) fn run<R>(self, kernel: impl FnOnce(Fma) -> R) -> R {
         self.arch.dispatch(Kernel(kernel))
+    }
+
+    /// Runs a kernel written in vectors, see [`Vectors`](super::vector::Vectors).
+    #[inline(always)]
+    pub(super) fn run_vectors<K: pulp::WithSimd>(self, kernel: K) -> K::Output {
+        self.arch.dispatch(kernel)
     }
 }
 
@@ -35,11 +48,17 @@ impl<R, F: FnOnce(Fma) -> R> pulp::WithSimd for Kernel<F> {
 
 /// Whether there is an instruction for a b + c. Without one, the function of the standard library is very slow.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fma {
+pub struct Fma {
     hardware: bool,
 }
 
 impl Fma {
+    /// As if the machine had one, or not.
+    #[cfg(test)]
+    pub(super) fn of(hardware: bool) -> Self {
+        Self { hardware }
+    }
+
     /// a b + c, rounded once if the machine can do that.
     #[inline(always)]
     pub(crate) fn mul_add<T: Element>(self, a: T, b: T, c: T) -> T {

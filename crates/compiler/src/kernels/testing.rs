@@ -29,3 +29,14 @@ pub(super) fn assert_close<T: Element>(found: &[T], expected: &[f64], scale: f64
         assert!(error <= 4.0 * epsilon * scale.max(1.0), "{what}: {found:?} for {expected} at {i}");
     }
 }
+
+/// Σ x, with what each addition loses added at the end: many equal numbers would all be rounded in the same direction.
+pub(super) fn exact_sum(x: impl Iterator<Item = f64>) -> f64 {
+    let (mut sum, mut lost) = (0.0_f64, 0.0);
+    for x in x {
+        let next = sum + x;
+        lost += if sum.abs() >= x.abs() { (sum - next) + x } else { (x - next) + sum };
+        sum = next;
+    }
+    sum + lost
+}

@@ -356,7 +356,8 @@ fn an_index_out_of_range_is_an_error() {
     let root = graph.select(table, index, 0).unwrap();
     assert_eq!(*graph.shape(root), Shape::per_row([]));
     let outputs = Outputs { row: Some(root), shared: None, gradient: vec![] };
-    let mut program = Program::<f64>::compile(&graph, &outputs, &[0..3]).unwrap();
+    let leaf = 0..3;
+    let mut program = Program::<f64>::compile(&graph, &outputs, std::slice::from_ref(&leaf)).unwrap();
     let data = Table::<f64> { floats: vec![], integers: vec![0, 2, 3], masks: vec![] };
     let mut run = |lines| {
         let call = Call { theta: &[1.0, 2.0, 4.0], columns: &data, lines, rows: 2, weights: None, scale: 1.0 };

@@ -6,11 +6,13 @@ use super::super::simd::Fma;
 /// The constants, polynomials and bit operations of a float type.
 ///
 /// The polynomials are minimax fits; the errors of the fits are below a hundredth of a unit in the last place of the result.
-pub(crate) trait Float: Sized {
+pub trait Float: Sized {
     /// 1.5 · 2^(bits of the mantissa): x + `SHIFT` is x rounded to an integer, which stands in the lowest bits.
     const SHIFT: Self;
     /// 1/log 2.
     const LOG2_E: Self;
+    /// √2.
+    const SQRT_2: Self;
     /// log 2, so few bits of it that an exponent times it is exact.
     const LN2_HIGH: Self;
     /// The rest of log 2.
@@ -60,6 +62,7 @@ macro_rules! bits {
     ($float:ident, $unsigned:ident, $mantissa:literal, $bias:literal) => {
         const SHIFT: Self = ((3 as $unsigned) << ($mantissa - 1)) as $float;
         const LOG2_E: Self = std::$float::consts::LOG2_E;
+        const SQRT_2: Self = std::$float::consts::SQRT_2;
         const SMALLEST_NORMAL: Self = $float::MIN_POSITIVE;
 
         #[inline(always)]

@@ -20,10 +20,21 @@ pub(crate) fn log1p<T: Element>(fma: Fma, x: T) -> T {
     let added = u - T::ONE;
     let lost = (T::ONE - (u - added)) + (x - added);
     let (k, m) = u.split();
-    let f = fma.mul_add(lost, T::inverse_power_of_two(k + T::SHIFT), m - T::ONE);
+    // Of a large u nothing is lost that matters, and the inverse power might not be a normal number.
+    let most = T::SUBNORMAL_EXPONENT + T::SUBNORMAL_EXPONENT;
+    let limited = if k < most { k } else { most };
+    let f = fma.mul_add(lost, T::inverse_power_of_two(limited + T::SHIFT), m - T::ONE);
     let value = ends(u, sum(fma, k, f));
     // Keeps the sign of zero.
     if x == T::ZERO { x } else { value }
+}
+
+/// log(1 + x) of 0 ≤ x ≤ 1, where there is nothing to split.
+#[inline(always)]
+pub(super) fn log1p_of_fraction<T: Element>(fma: Fma, x: T) -> T {
+    // One choice of a number and arithmetic with it: of two choices the compiler makes two whole computations.
+    let half = if x > T::SQRT_2 - T::ONE { T::HALF } else { T::ZERO };
+    sum(fma, half + half, fma.mul_add(x, T::ONE - half, -half))
 }
 
 /// k log 2 + log(1 + f).

@@ -2,7 +2,8 @@
 
 use super::super::element::Element;
 use super::super::simd::Fma;
-use super::{exp, expm1, log1p};
+use super::log::log1p_of_fraction;
+use super::{exp, expm1};
 
 /// 1/(1 + e⁻ˣ).
 #[inline(always)]
@@ -14,7 +15,7 @@ pub(crate) fn sigmoid<T: Element>(fma: Fma, x: T) -> T {
 /// log(1/(1 + e⁻ˣ)) = min(x, 0) − log(1 + e^−|x|).
 #[inline(always)]
 pub(crate) fn log_sigmoid<T: Element>(fma: Fma, x: T) -> T {
-    (if x < T::ZERO { x } else { T::ZERO }) - log1p(fma, exp(fma, -x.abs()))
+    (if x < T::ZERO { x } else { T::ZERO }) - log1p_of_fraction(fma, exp(fma, -x.abs()))
 }
 
 /// tanh |x| = −t/(2 + t) with t = exp(−2|x|) − 1.

@@ -10,6 +10,7 @@ mod log;
 mod logistic;
 mod pow;
 #[cfg(test)]
+#[expect(clippy::approx_constant, reason = "values of functions")]
 mod table;
 #[cfg(test)]
 mod tests;

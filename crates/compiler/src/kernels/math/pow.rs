@@ -14,14 +14,22 @@ pub(crate) fn pow<T: Element>(fma: Fma, a: T, b: T) -> T {
 }
 
 #[inline(always)]
+#[expect(clippy::float_cmp, reason = "exceptions at one")]
 fn wide(fma: Fma, a: f64, b: f64) -> f64 {
     let size = a.abs();
     let value = exp(fma, b * log(fma, size));
-    let integer = b == b.floor();
-    let odd = integer & (b * 0.5 != (b * 0.5).floor());
+    let integer = is_integer(b);
+    let odd = integer & !is_integer(b * 0.5);
     let value = if odd { value.copysign(a) } else { value };
     let value = if (a < 0.0) & (size < f64::INFINITY) & !integer { f64::NAN } else { value };
     // b log |a| is 0 · ∞ in these cases.
     let one = (b == 0.0) | (a == 1.0) | ((a == -1.0) & (b.abs() == f64::INFINITY));
     if one { 1.0 } else { value }
+}
+
+/// Also true of infinity, which counts as even.
+#[inline(always)]
+#[expect(clippy::float_cmp, reason = "the rounded number is the same or it is not")]
+fn is_integer(x: f64) -> bool {
+    x == x.floor()
 }

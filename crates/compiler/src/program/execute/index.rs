@@ -116,7 +116,7 @@ impl<T: Real> Machine<'_, T> {
                     match (&mut buffer, selection.table, &mut *sink) {
                         (Some((_, target)), _, _) => {
                             let sum = &mut target[feature * t + lane];
-                            *sum = *sum + value * T::from_f64(factor);
+                            *sum += value * T::from_f64(factor);
                         }
                         (None, Table::Parameter(leaf), Sink::RowGradients(out)) => {
                             let dim = out.len() / tile.call.rows.max(1);
@@ -161,7 +161,7 @@ impl<T: Real> Machine<'_, T> {
         let (Store::Native(out), Store::Native(values)) = (gathering.table, gathering.values) else { return Ok(()) };
         let mut target = std::mem::take(&mut self.native[out]);
         let picked = &self.native[values];
-        let done = gathering.each(lanes, self.wide, |to, from| target[to] = target[to] + picked[from]);
+        let done = gathering.each(lanes, self.wide, |to, from| target[to] += picked[from]);
         self.native[out] = target;
         done
     }

@@ -39,7 +39,7 @@ impl<T: Real> Machine<'_, T> {
         let (Store::Native(from), Store::Native(out)) = (from, out) else { return };
         let mut target = std::mem::take(&mut self.native[out]);
         for (sum, start) in target.iter_mut().zip(starts) {
-            *sum = *sum + kernels::sum(self.simd, &self.native[from][start * t..][..t]);
+            *sum += kernels::sum(self.simd, &self.native[from][start * t..][..t]);
         }
         self.native[out] = target;
     }
@@ -49,7 +49,7 @@ impl<T: Real> Machine<'_, T> {
         let mut target = std::mem::take(&mut self.native[out]);
         for (sum, [i, j]) in target.iter_mut().zip(starts) {
             let (a, b) = (&self.native[a][i * t..][..t], &self.native[b][j * t..][..t]);
-            *sum = *sum + kernels::dot(self.simd, a, b);
+            *sum += kernels::dot(self.simd, a, b);
         }
         self.native[out] = target;
     }

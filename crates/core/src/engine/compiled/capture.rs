@@ -1,9 +1,9 @@
 //! Records a model's closures and makes a graph of them.
 //!
-//! The closures run on Burn's capture device, which computes nothing and writes down the operations. The leaves they are given
-//! have shapes but no values, so a closure that looks at a value fails here rather than being compiled for that value. A
-//! recording is made at two numbers of rows, to see which axis is that of the rows and that nothing else depends on their
-//! number, and a third time, to see that two calls do the same.
+//! The closures run on Burn's capture device, which computes nothing and writes down the operations. The leaves they
+//! are given have shapes but no values, so a closure that looks at a value fails here rather than being compiled for
+//! that value. A recording is made at two numbers of rows, to see which axis is that of the rows and that nothing else
+//! depends on their number, and a third time, to see that two calls do the same.
 
 mod device;
 mod leaves;
@@ -63,8 +63,8 @@ pub(super) fn capture<P: TensorTree, D: TensorTree>(
     let record = |rows| Recording::of(posterior, template, layout, dtype, rows);
     let [few, many] = row_counts(posterior, layout);
     let first = record(few)?;
-    let signature = Signature::new(&first, &record(many)?)?;
-    signature.check_again(&record(few)?)?;
+    Signature::new(&first, &record(few)?, Reason::changes)?;
+    let signature = Signature::new(&first, &record(many)?, Reason::depends_on_rows)?;
     let powers = posterior.model().powers();
     let imported = import(&first, &signature, posterior.data().columns(), layout, dtype, powers.1)?;
     Ok(Captured {
@@ -79,8 +79,8 @@ pub(super) fn capture<P: TensorTree, D: TensorTree>(
 
 /// Whether the closures do the same with `n` rows as with those they were captured with.
 ///
-/// A single row is taken on trust: there, an axis of one row cannot be told from an axis to broadcast, and code that expands only
-/// where it must rightly does less.
+/// A single row is taken on trust: there, an axis of one row cannot be told from an axis to broadcast, and code that
+/// expands only where it must rightly does less.
 pub(super) fn same_at<P: TensorTree, D: TensorTree>(
     posterior: &Posterior<P, D>,
     template: &P,

@@ -1,7 +1,7 @@
 //! Capture devices, lent out one at a time.
 //!
-//! A capture device takes one recording at a time, and a process can make 65,536 of them, so they are kept for the next caller. Chains
-//! that capture at the same time each get their own.
+//! A capture device takes one recording at a time, and a process can make 65,536 of them, so they are kept for the next
+//! caller. Chains that capture at the same time each get their own.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -26,8 +26,8 @@ fn take(settings: DeviceSettings) -> Device {
         .float_dtype(settings.float_dtype)
         .int_dtype(settings.int_dtype)
         .bool_dtype(settings.bool_dtype);
-    // A device can be asked only while it records. A new one takes its settings; should it not, constants of other types are found
-    // when the recording is read.
+    // A device can be asked only while it records. A new one takes its settings; should it not, constants of other
+    // types are found when the recording is read.
     let _ = device.capture_scope(|scope| {
         let _ = device.clone().configure(types);
         scope.complete([], [])

@@ -1,7 +1,7 @@
 //! What must be the same in every call of the closures.
 //!
-//! Operations, their scalars and constants must be; sizes must be fixed or a multiple of the number of rows, in one axis of a
-//! tensor at most. That axis is the axis of the rows.
+//! Operations, their scalars and constants must be; sizes must be fixed or a multiple of the number of rows, in one
+//! axis of a tensor at most. That axis is the axis of the rows.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -41,50 +41,42 @@ pub(in crate::engine::compiled) struct Signature {
 }
 
 impl Signature {
-    /// What two calls with different numbers of rows have in common, if they do the same.
-    pub(super) fn new(few: &Recording, many: &Recording) -> Result<Self, Reason> {
+    /// What two calls have in common, if they do the same; else `reason` with what they do differently.
+    pub(super) fn new(few: &Recording, many: &Recording, reason: fn(&str) -> Reason) -> Result<Self, Reason> {
         let mut signature = Self {
             operations: few.operations.iter().map(masked).collect(),
             dims: vec![],
             values: few.values.clone(),
             outputs: few.outputs,
         };
-        signature.same_operations(many, &Reason::depends_on_rows)?;
+        signature.same_operations(many, reason)?;
         for (number, (a, b)) in few.shapes.iter().zip(&many.shapes).enumerate() {
             let dims = dims(a, b, few.rows, many.rows).map_err(|wrong| {
                 let operation = signature.maker(number);
                 match wrong {
                     Wrong::Twice => Reason::mixed_rows(&operation),
-                    Wrong::Size => Reason::depends_on_rows(&format!("a size of the result of `{operation}`")),
+                    Wrong::Size => reason(&format!("a size of the result of `{operation}`")),
                 }
             })?;
             signature.dims.push(dims);
         }
-        signature.same_values(many, &Reason::depends_on_rows)?;
+        signature.same_values(many, reason)?;
         Ok(signature)
-    }
-
-    /// An error unless a second call with the same number of rows did the same.
-    pub(super) fn check_again(&self, again: &Recording) -> Result<(), Reason> {
-        self.check(again, &Reason::changes)
     }
 
     /// An error unless a call with another number of rows did the same.
     pub(super) fn check_at(&self, other: &Recording) -> Result<(), Reason> {
-        self.check(other, &Reason::depends_on_rows)
-    }
-
-    fn check(&self, other: &Recording, reason: &dyn Fn(&str) -> Reason) -> Result<(), Reason> {
+        let reason = Reason::depends_on_rows;
         self.same_operations(other, reason)?;
         for (number, (dims, shape)) in self.dims.iter().zip(&other.shapes).enumerate() {
             if !dims.iter().map(|dim| dim.at(other.rows)).eq(shape.iter().copied()) {
-                return Err(reason(&format!("the shape of the result of `{}`", self.maker(number))));
+                return Err(reason(&format!("a size of the result of `{}`", self.maker(number))));
             }
         }
         self.same_values(other, reason)
     }
 
-    fn same_operations(&self, other: &Recording, reason: &dyn Fn(&str) -> Reason) -> Result<(), Reason> {
+    fn same_operations(&self, other: &Recording, reason: fn(&str) -> Reason) -> Result<(), Reason> {
         for (known, found) in self.operations.iter().zip(&other.operations) {
             let found = masked(found);
             if *known != found {
@@ -102,7 +94,7 @@ impl Signature {
         Ok(())
     }
 
-    fn same_values(&self, other: &Recording, reason: &dyn Fn(&str) -> Reason) -> Result<(), Reason> {
+    fn same_values(&self, other: &Recording, reason: fn(&str) -> Reason) -> Result<(), Reason> {
         let different = || Err(reason("a tensor made inside the closure from numbers"));
         if !self.values.keys().eq(other.values.keys()) {
             return different();
@@ -125,7 +117,7 @@ impl Signature {
     /// The name of the operation whose result is tensor `number`.
     fn maker(&self, number: usize) -> String {
         let makes = |operation: &&OperationIr| operation.outputs().any(|tensor| tensor.id.value() == number as u64);
-        self.operations.iter().find(makes).map_or_else(|| "a constant".into(), |operation| name_of(operation))
+        self.operations.iter().find(makes).map_or_else(|| "a constant".into(), name_of)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Element by element: operands of the same rank, in which dimensions of size one are repeated.
 
 use burn_ir::{BinaryOpIr, MaskFillOpIr, MaskWhereOpIr, ScalarOpIr, TensorIr};
-use sgmcmc_compiler::graph::{BinaryOp, CompareOp, LogicOp, NodeId, UnaryOp};
+use sgmcmc_compiler::graph::{BinaryOp, CompareOp, Kind, LogicOp, NodeId, UnaryOp};
 
 use super::constant::scalar;
 use super::extent::Extent;
@@ -41,7 +41,12 @@ impl Importer<'_> {
     pub(super) fn binary(&mut self, op: BinaryOp, ir: &BinaryOpIr) -> Result<()> {
         let extent = self.extent(&ir.out);
         let (a, b) = (self.operand(&ir.lhs, &extent)?, self.operand(&ir.rhs, &extent)?);
-        let node = self.graph.binary(op, a, b)?;
+        // Burn writes a square as a product.
+        let node = if op == BinaryOp::Mul && a == b && self.graph.node(a).kind == Kind::Float {
+            self.graph.unary(UnaryOp::Square, a)
+        } else {
+            self.graph.binary(op, a, b)?
+        };
         self.set(&ir.out, node)
     }
 

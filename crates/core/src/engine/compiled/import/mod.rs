@@ -1,11 +1,11 @@
 //! Turns a recording of Burn operations into a graph for one observation.
 //!
-//! A Burn tensor has an axis for the rows, anywhere; the node of the graph has not. Where reshapes merged the rows with axes
-//! after them, n · c entries long, the node keeps an axis of the c in its place. Tensors that are the same for all rows keep their
-//! shape. A tensor may have an axis of the rows without depending on them: its node is shared then.
+//! A Burn tensor has an axis for the rows, anywhere; the node of the graph has not. Where reshapes merged the rows with
+//! axes after them, n · c entries long, the node keeps an axis of the c in its place. Tensors that are the same for all
+//! rows keep their shape. A tensor may have an axis of the rows without depending on them: its node is shared then.
 //!
-//! The sum over all rows that a summed likelihood ends with is not computed: operations on it are linear, and are applied to the
-//! term of each row instead, Σ c aᵢ = Σ (c aᵢ).
+//! The sum over all rows that a summed likelihood ends with is not computed: operations on it are linear, and are
+//! applied to the term of each row instead, Σ c aᵢ = Σ (c aᵢ).
 
 mod activation;
 mod base;
@@ -208,8 +208,8 @@ impl Importer<'_> {
         Ok(self.value(number(tensor))?.node)
     }
 
-    /// The node of a tensor with an axis for each of the tensor's: that of the rows has size one, or that of what was merged
-    /// with them.
+    /// The node of a tensor with an axis for each of the tensor's: that of the rows has size one, or that of what was
+    /// merged with them.
     fn full(&mut self, tensor: &TensorIr) -> Result<NodeId> {
         let node = self.node(tensor)?;
         let dims = self.extent(tensor).full;
@@ -263,7 +263,8 @@ impl Importer<'_> {
         if extent.is_row(axis) { Err(self.mixed_rows()) } else { Ok(()) }
     }
 
-    /// An error if floats are computed in another type than the program's. Moving them about and converting integers is exact.
+    /// An error if floats are computed in another type than the program's. Moving them about and converting integers is
+    /// exact.
     fn check_precision(&self, operation: &OperationIr) -> Result<()> {
         let computes = matches!(
             operation,

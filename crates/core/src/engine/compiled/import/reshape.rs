@@ -1,7 +1,7 @@
 //! Other dimensions for the same elements, axes in another order, elements repeated or put together.
 //!
-//! A reshape goes from (before, n, c, after) to (before′, n, c′, after′) in row-major order, where c entries are merged with the
-//! rows. It leaves each row its elements in order if what is before the rows is of the same size.
+//! A reshape goes from (before, n, c, after) to (before′, n, c′, after′) in row-major order, where c entries are merged
+//! with the rows. It leaves each row its elements in order if what is before the rows is of the same size.
 
 use burn_ir::{CatOpIr, RepeatDimOpIr, ShapeOpIr, TensorIr};
 

@@ -142,7 +142,7 @@ operations!(
             z.swap_dims(0, 1).sum_dims(&[1, 2]).reshape([-1])
         };
         "slices": |w, (x, _, _)| {
-            let z = x.clone().slice(s![.., 0..2]) * w.clone().slice([1..2, 0..2]) + x.clone().slice(s![.., 2..0;-1]).narrow(1, 0, 1);
+            let z = x.clone().slice(s![.., 0..2]) * w.clone().slice([1..2, 0..2]) + x.clone().slice(s![.., 0..2;-1]).narrow(1, 0, 1);
             each(z) + each(x.clone().slice([0..x.dims()[0], 1..3]).exp()) + each(w.slice(s![0..3;2, 0..1]).reshape([1, 2]) * x.narrow(1, 1, 2))
         };
         "steps": |w, (x, _, _)| { let z = x.matmul(w.transpose().repeat_dim(0, 2).narrow(0, 0, 3)); each(z.clone().slice(s![.., ..;-1]).cumsum(1) + z.slice(s![.., 0..3;2]).sum_dim(1)) };

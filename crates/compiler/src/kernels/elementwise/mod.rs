@@ -1,0 +1,111 @@
+//! Functions of each number: out\[i] = f(a\[i], b\[i], …).
+//!
+//! Masks are ones and zeros.
+
+mod binary;
+#[cfg(test)]
+mod tests;
+mod unary;
+
+pub(crate) use binary::{binary, compare, logic, select_where};
+pub(crate) use unary::unary;
+
+use super::element::Element;
+use super::simd::{Fma, Simd};
+
+/// Numbers one for one with those of the result, or one for all of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Operand<'a, T> {
+    /// One for each.
+    Slice(&'a [T]),
+    /// The same for all.
+    Splat(T),
+}
+
+/// How many numbers [`map_long`] takes at least.
+const BLOCK: usize = 8;
+
+#[inline(always)]
+fn map<T: Element>(simd: Simd, x: &[T], out: &mut [T], f: impl Fn(Fma, T) -> T) {
+    assert_eq!(x.len(), out.len());
+    simd.run(
+        #[inline(always)]
+        move |fma| {
+            for (out, x) in out.iter_mut().zip(x) {
+                *out = f(fma, *x);
+            }
+        },
+    );
+}
+
+/// [`map`] of a function so long that numbers left over from whole vectors would cost more than the vectors: the rest is
+/// filled up to a block, which goes through the same loop.
+#[inline(always)]
+fn map_long<T: Element>(simd: Simd, x: &[T], out: &mut [T], f: impl Fn(Fma, T) -> T) {
+    assert_eq!(x.len(), out.len());
+    simd.run(
+        #[inline(always)]
+        move |fma| {
+            let whole = x.len() - x.len() % BLOCK;
+            let (x, x_rest) = x.split_at(whole);
+            let (out, out_rest) = out.split_at_mut(whole);
+            let (mut padded, mut result) = ([T::ONE; BLOCK], [T::ZERO; BLOCK]);
+            for (padded, x) in padded.iter_mut().zip(x_rest) {
+                *padded = *x;
+            }
+            let (mut from, mut to): (&[T], &mut [T]) = (x, out);
+            let mut more = !x_rest.is_empty();
+            loop {
+                for (to, from) in to.iter_mut().zip(from) {
+                    *to = f(fma, *from);
+                }
+                if !more {
+                    break;
+                }
+                more = false;
+                (from, to) = (&padded, &mut result);
+            }
+            for (out, result) in out_rest.iter_mut().zip(result) {
+                *out = result;
+            }
+        },
+    );
+}
+
+#[inline(always)]
+fn zip<T: Element>(simd: Simd, a: Operand<'_, T>, b: Operand<'_, T>, out: &mut [T], f: impl Fn(Fma, T, T) -> T) {
+    match (a, b) {
+        (Operand::Slice(a), Operand::Slice(b)) => {
+            assert!(a.len() == out.len() && b.len() == out.len());
+            simd.run(
+                #[inline(always)]
+                move |fma| {
+                    for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
+                        *out = f(fma, *a, *b);
+                    }
+                },
+            );
+        }
+        (Operand::Slice(a), Operand::Splat(b)) => map(
+            simd,
+            a,
+            out,
+            #[inline(always)]
+            move |fma, a| f(fma, a, b),
+        ),
+        (Operand::Splat(a), Operand::Slice(b)) => map(
+            simd,
+            b,
+            out,
+            #[inline(always)]
+            move |fma, b| f(fma, a, b),
+        ),
+        (Operand::Splat(a), Operand::Splat(b)) => {
+            let value = simd.run(
+                #[inline(always)]
+                move |fma| f(fma, a, b),
+            );
+            out.fill(value);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Against loops over elements and lanes.
+
+use super::super::testing::{LENGTHS, assert_close, exact_sum, numbers};
+use super::*;
+
+fn products_work<T: Element>(simd: Simd) {
+    for t in LENGTHS {
+        for [m, k, n] in [[1, 1, 1], [1, 3, 5], [4, 2, 1], [3, 4, 9], [2, 0, 3], [5, 1, 4]] {
+            for (left, right) in [(true, true), (true, false), (false, true), (false, false)] {
+                let size = |elements: usize, lanes: bool| elements * if lanes { t } else { 1 };
+                let (a, b) = (numbers::<T>(1, size(m * k, left)), numbers::<T>(2, size(k * n, right)));
+                // The right one with its columns side by side.
+                let a = Matrix { data: &a, row: k, col: 1, lanes: left };
+                let b = Matrix { data: &b, row: 1, col: k, lanes: right };
+                let at = |x: &Matrix<'_, T>, i: usize, j: usize, lane: usize| {
+                    let number = i * x.row + j * x.col;
+                    x.data[if x.lanes { number * t + lane } else { number }].to_f64()
+                };
+                let product = |i: usize, j: usize, lane: usize| -> f64 {
+                    (0..k).map(|l| at(&a, i, l, lane) * at(&b, l, j, lane)).sum()
+                };
+                let mut out = vec![T::NAN; m * n * t];
+                lanes_matmul(simd, [m, k, n], t, a, b, &mut out);
+                let expected: Vec<f64> =
+                    (0..m * n * t).map(|place| product(place / t / n, place / t % n, place % t)).collect();
+                assert_close(&out, &expected, 9.0 * k as f64, "matmul");
+
+                let before = numbers::<T>(3, m * n);
+                let mut acc = before.clone();
+                lanes_contract(simd, [m, k, n], t, a, b, &mut acc);
+                let sum = |place: usize| exact_sum((0..t).map(|lane| product(place / n, place % n, lane)));
+                let expected: Vec<f64> = (0..m * n).map(|place| before[place].to_f64() + sum(place)).collect();
+                assert_close(&acc, &expected, 9.0 * (k * t) as f64, "contract");
+            }
+        }
+    }
+}
+
+#[test]
+fn products() {
+    for simd in Simd::all() {
+        products_work::<f32>(simd);
+        products_work::<f64>(simd);
+    }
+}

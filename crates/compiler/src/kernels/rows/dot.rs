@@ -1,0 +1,118 @@
+//! The product of each row with one vector.
+
+use super::super::element::Element;
+use super::super::simd::Simd;
+use super::{AHEAD, Lines, Rows};
+
+/// Rows whose products are taken at once.
+const TOGETHER: usize = 4;
+
+/// out\[i] = Σⱼ xᵢⱼ vectorⱼ.
+pub(crate) fn rows_dot<T: Element>(
+    simd: Simd,
+    table: &[T],
+    width: usize,
+    lines: Lines<'_>,
+    vector: &[T],
+    out: &mut [T],
+) {
+    assert_eq!(vector.len(), width);
+    simd.run_vectors(Dots { rows: Rows { table, width, lines }, vector, out });
+}
+
+struct Dots<'a, T> {
+    rows: Rows<'a, T>,
+    vector: &'a [T],
+    out: &'a mut [T],
+}
+
+impl<T: Element> pulp::WithSimd for Dots<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, simd: S) {
+        let Self { rows, vector, out } = self;
+        let Some(end) = T::last_vector::<S>(vector) else { return short_dots(rows, vector, out) };
+        let (vectors, rest) = T::vectors::<S>(vector);
+        let new = (!rest.is_empty()).then(|| T::last_places(simd, rest.len()));
+        let vector = Factor { vectors, end: *end, new };
+        let (groups, single) = out.as_chunks_mut::<TOGETHER>();
+        for (group, out) in groups.iter_mut().enumerate() {
+            let first = group * TOGETHER;
+            for r in 0..TOGETHER {
+                rows.fetch(first + AHEAD + r);
+            }
+            *out = dots(simd, std::array::from_fn(|r| rows.get(first + r)), vector);
+        }
+        let done = groups.len() * TOGETHER;
+        let (pairs, single) = single.as_chunks_mut::<2>();
+        for out in pairs.iter_mut() {
+            *out = dots(simd, [rows.get(done), rows.get(done + 1)], vector);
+        }
+        let done = done + 2 * pairs.len();
+        for out in single {
+            [*out] = dots(simd, [rows.get(done)], vector);
+        }
+    }
+}
+
+/// What rows are multiplied with, in vectors; `end` is the last one, and `new` says which of it are not in those before.
+struct Factor<'a, T: Element, S: pulp::Simd> {
+    vectors: &'a [T::Vector<S>],
+    end: T::Vector<S>,
+    new: Option<T::Mask<S>>,
+}
+
+impl<T: Element, S: pulp::Simd> Clone for Factor<'_, T, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Element, S: pulp::Simd> Copy for Factor<'_, T, S> {}
+
+#[inline(always)]
+fn dots<T: Element, S: pulp::Simd, const R: usize>(simd: S, rows: [&[T]; R], vector: Factor<'_, T, S>) -> [T; R] {
+    let Factor { vectors, end, new } = vector;
+    let x = rows.map(
+        #[inline(always)]
+        |row| &T::vectors::<S>(row).0[..vectors.len()],
+    );
+    // Two sums of each row: one would wait for itself.
+    let mut even = [T::splat(simd, T::ZERO); R];
+    let mut odd = even;
+    let pairs = vectors.len() / 2;
+    for c in 0..pairs {
+        for r in 0..R {
+            even[r] = T::vector_mul_add(simd, x[r][2 * c], vectors[2 * c], even[r]);
+        }
+        for r in 0..R {
+            odd[r] = T::vector_mul_add(simd, x[r][2 * c + 1], vectors[2 * c + 1], odd[r]);
+        }
+    }
+    if let Some(c) = vectors.len().checked_sub(1).filter(|last| last % 2 == 0) {
+        for r in 0..R {
+            even[r] = T::vector_mul_add(simd, x[r][c], vectors[c], even[r]);
+        }
+    }
+    if let Some(new) = new {
+        for r in 0..R {
+            if let Some(x) = T::last_vector::<S>(rows[r]) {
+                odd[r] = T::vector_mul_add(simd, T::keep(simd, new, *x), end, odd[r]);
+            }
+        }
+    }
+    std::array::from_fn(
+        #[inline(always)]
+        |r| T::total(simd, T::vector_add(simd, even[r], odd[r])),
+    )
+}
+
+/// The products of rows shorter than a vector.
+#[inline(always)]
+fn short_dots<T: Element>(rows: Rows<'_, T>, vector: &[T], out: &mut [T]) {
+    for (i, out) in out.iter_mut().enumerate() {
+        rows.fetch(i + AHEAD);
+        *out = rows.get(i).iter().zip(vector).fold(T::ZERO, |sum, (x, y)| sum + *x * *y);
+    }
+}

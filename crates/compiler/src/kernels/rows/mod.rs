@@ -1,0 +1,120 @@
+//! Kernels that read rows of a data table where they are: `table[line · width..][..width]`.
+//!
+//! A row is read in vectors. The last vector of a row overlaps the one before it, and the numbers in both are left out of it,
+//! so that no row ends with single numbers.
+
+mod accumulate;
+mod dot;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use accumulate::rows_accumulate;
+pub(crate) use dot::rows_dot;
+
+use super::element::{Element, Number};
+use super::prefetch::prefetch_row;
+use super::simd::Simd;
+
+/// Rows turned at once.
+const TURNED: usize = 8;
+/// How many rows ahead of their use rows at places all over the table are fetched.
+const AHEAD: usize = 12;
+
+/// Which rows of a table.
+#[derive(Clone, Copy, Debug)]
+pub enum Lines<'a> {
+    /// One after another, from this one on.
+    Range(usize),
+    /// These.
+    List(&'a [usize]),
+}
+
+impl Lines<'_> {
+    /// Row number i of them; `usize::MAX`, which no table has, if there are not so many.
+    #[inline(always)]
+    pub(super) fn get(self, i: usize) -> usize {
+        match self {
+            Self::Range(start) => start + i,
+            Self::List(lines) => lines.get(i).copied().unwrap_or(usize::MAX),
+        }
+    }
+}
+
+/// Rows of a table.
+#[derive(Clone, Copy)]
+struct Rows<'a, T> {
+    table: &'a [T],
+    width: usize,
+    lines: Lines<'a>,
+}
+
+impl<'a, T> Rows<'a, T> {
+    #[inline(always)]
+    fn get(self, i: usize) -> &'a [T] {
+        &self.table[self.lines.get(i).saturating_mul(self.width)..][..self.width]
+    }
+
+    /// Starts to load row i, if the rows are at places all over the table.
+    #[inline(always)]
+    fn fetch(self, i: usize) {
+        if let Lines::List(_) = self.lines {
+            prefetch_row(self.table, self.width, self.lines.get(i));
+        }
+    }
+}
+
+/// `out[j · lanes + i]` = xᵢⱼ: the rows as a structure of arrays.
+pub(crate) fn rows_transpose<S: Number, T: Element>(
+    simd: Simd,
+    table: &[S],
+    width: usize,
+    lines: Lines<'_>,
+    out: &mut [T],
+) {
+    if width == 0 {
+        return;
+    }
+    let lanes = out.len() / width;
+    assert_eq!(out.len(), lanes * width);
+    let rows = Rows { table, width, lines };
+    simd.run(
+        #[inline(always)]
+        move |_| {
+            let whole = lanes - lanes % TURNED;
+            for first in (0..whole).step_by(TURNED) {
+                let group: [&[S]; TURNED] = std::array::from_fn(|r| rows.get(first + r));
+                for r in 0..TURNED {
+                    rows.fetch(first + TURNED + r);
+                }
+                for j in 0..width {
+                    let values: [T; TURNED] = std::array::from_fn(|r| group[r][j].element());
+                    out[j * lanes + first..][..TURNED].copy_from_slice(&values);
+                }
+            }
+            for i in whole..lanes {
+                for (j, x) in rows.get(i).iter().enumerate() {
+                    out[j * lanes + i] = x.element();
+                }
+            }
+        },
+    );
+}
+
+/// `out[i · width + j]` = xᵢⱼ.
+pub(crate) fn rows_copy<S: Number, T: Element>(simd: Simd, table: &[S], width: usize, lines: Lines<'_>, out: &mut [T]) {
+    if width == 0 {
+        return;
+    }
+    let rows = Rows { table, width, lines };
+    simd.run(
+        #[inline(always)]
+        move |_| {
+            for (i, out) in out.chunks_exact_mut(width).enumerate() {
+                rows.fetch(i + AHEAD);
+                for (out, x) in out.iter_mut().zip(rows.get(i)) {
+                    *out = x.element();
+                }
+            }
+        },
+    );
+}
