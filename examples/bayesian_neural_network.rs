@@ -23,7 +23,6 @@ use sgmcmc::burn::activation::softmax;
 use sgmcmc::datasets::Classified;
 use sgmcmc::prelude::*;
 use sgmcmc::rng::StreamRng;
-use sgmcmc::run::Watch;
 use sgmcmc::sink::{Moments, Spread, TestFunction};
 use sgmcmc::{StepSize, sgld};
 
@@ -81,7 +80,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let h = flags.get("step-size", 1e-4, "step size of weights and biases")?;
     let minibatch = flags.get("minibatch", 500, "images per gradient")?;
     let dir = flags.get("data", datasets::directory().display().to_string(), "directory of the data sets")?;
-    flags.finish()?;
+    let watch = flags.finish()?;
     let digits = or_synthetic(datasets::mnist(dir), || datasets::mnist_like(20_000, 1))?;
     println!("mnist: {} training and {} test images", digits.train.observations(), digits.test.observations());
 
@@ -105,7 +104,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         });
         (Moments::new(Spread::Variances), test_function)
     };
-    let run = sgld(&model, &digits.train, step_size).minibatch(minibatch).seed(1).thin(every).progress(Watch::lines());
+    let run = sgld(&model, &digits.train, step_size).minibatch(minibatch).seed(1).thin(every).progress(watch);
     for ((moments, trace), ending) in run.sample_into(&start, (iterations / every) as usize, sink)? {
         println!("\n{ending:?}\n{:>9} {:>14}", "iteration", "test log loss");
         for (iteration, loss) in trace.iterations.iter().zip(&trace.values) {

@@ -23,7 +23,7 @@ use std::time::Instant;
 use rand::SeedableRng;
 use sgmcmc::prelude::*;
 use sgmcmc::rng::StreamRng;
-use sgmcmc::run::{Ending, Watch};
+use sgmcmc::run::Ending;
 use sgmcmc::{Baoab, Builder, Fit, sghmc, sghmccv, sgld, sgldcv, sgnht, sgnhtcv};
 
 const MINIBATCH: usize = 100;
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let n = flags.get("observations", 1000, "simulated observations")?;
     let draws = flags.get("draws", 10_000, "draws of each method; a fifth as many for sghmc and sghmccv")?;
     let factor = flags.get("factor", 1.0, "factor on all step sizes")?;
-    flags.finish()?;
+    let watch = flags.finish()?;
 
     println!("{n} SIMULATED observations of a mixture with centres (0, 0) and (0.1, 0.1)\n");
     let mut rng = StreamRng::seed_from_u64(SEED);
@@ -59,24 +59,49 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "method", "h", "θ₁[0] mean", "sd", "θ₁[1] mean", "sd", "ess", "seconds"
     );
     let exact = Builder::new(model.with(&data), Baoab::default(), FullGradient, 5e-4).seed(SEED);
-    row("reference", 5e-4, || exact.burn_in(2000).progress(Watch::lines()).sample(&start, 2 * draws))?;
+    row("reference", 5e-4, || exact.burn_in(2000).progress(watch.clone()).sample(&start, 2 * draws))?;
 
     // Draws and burn-in as in the source: SGHMC takes five gradients per iteration; control variates begin at the mode.
     let (few, burn_in) = (draws / 5, draws as u64);
     let h = 5e-3 * factor;
-    row("sgld", h, || sgld(&model, &data, h).minibatch(MINIBATCH).seed(SEED).burn_in(burn_in).sample(&start, draws))?;
+    row("sgld", h, || {
+        sgld(&model, &data, h)
+            .minibatch(MINIBATCH)
+            .seed(SEED)
+            .progress(watch.clone())
+            .burn_in(burn_in)
+            .sample(&start, draws)
+    })?;
     let h = 5e-4 * factor;
     row("sghmc", h, || {
-        sghmc(&model, &data, h).minibatch(MINIBATCH).seed(SEED).burn_in(few as u64).sample(&start, few)
+        sghmc(&model, &data, h)
+            .minibatch(MINIBATCH)
+            .seed(SEED)
+            .progress(watch.clone())
+            .burn_in(few as u64)
+            .sample(&start, few)
     })?;
     let h = 3e-4 * factor;
-    row("sgnht", h, || sgnht(&model, &data, h).minibatch(MINIBATCH).seed(SEED).burn_in(burn_in).sample(&start, draws))?;
+    row("sgnht", h, || {
+        sgnht(&model, &data, h)
+            .minibatch(MINIBATCH)
+            .seed(SEED)
+            .progress(watch.clone())
+            .burn_in(burn_in)
+            .sample(&start, draws)
+    })?;
     let h = 5e-3 * factor;
-    row("sgldcv", h, || sgldcv(&model, &data, h).minibatch(MINIBATCH).seed(SEED).sample(&start, draws))?;
+    row("sgldcv", h, || {
+        sgldcv(&model, &data, h).minibatch(MINIBATCH).seed(SEED).progress(watch.clone()).sample(&start, draws)
+    })?;
     let h = 1.5e-3 * factor;
-    row("sghmccv", h, || sghmccv(&model, &data, h).minibatch(MINIBATCH).seed(SEED).sample(&start, few))?;
+    row("sghmccv", h, || {
+        sghmccv(&model, &data, h).minibatch(MINIBATCH).seed(SEED).progress(watch.clone()).sample(&start, few)
+    })?;
     let h = 3e-3 * factor;
-    row("sgnhtcv", h, || sgnhtcv(&model, &data, h).minibatch(MINIBATCH).seed(SEED).sample(&start, draws))?;
+    row("sgnhtcv", h, || {
+        sgnhtcv(&model, &data, h).minibatch(MINIBATCH).seed(SEED).progress(watch.clone()).sample(&start, draws)
+    })?;
     Ok(())
 }
 

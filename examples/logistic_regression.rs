@@ -20,7 +20,7 @@ use std::time::Instant;
 use log_loss::LogLoss;
 use sgmcmc::datasets::Labelled;
 use sgmcmc::prelude::*;
-use sgmcmc::run::{Ending, Watch};
+use sgmcmc::run::Ending;
 use sgmcmc::sink::{TestFunction, Trace};
 use sgmcmc::{sghmc, sghmccv, sgld, sgldcv, sgnht, sgnhtcv};
 
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let every = flags.get("every", 10, "iterations between two looks at the test set")?;
     let factor = flags.get("factor", 1.0, "factor on all step sizes")?;
     let dir = flags.get("data", datasets::directory().display().to_string(), "directory of the data sets")?;
-    flags.finish()?;
+    let watch = flags.finish()?;
     let (train, test) = cover::load(&dir, 10_000)?;
 
     let model = Model::new(|w: Weights, r: Labelled| {
@@ -65,7 +65,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     .minibatch(500)
                     .seed(13)
                     .thin(every)
-                    .progress(Watch::lines())
+                    .progress(watch.clone())
                     .sample_into(&start, $looks, sink)?
             };
         }

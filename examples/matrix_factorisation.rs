@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let h = flags.get("step-size", 2e-4, "step size")?;
     let minibatch = flags.get("minibatch", 2000, "ratings per gradient")?;
     let dir = flags.get("data", datasets::directory().display().to_string(), "directory of the data sets")?;
-    flags.finish()?;
+    let quiet = matches!(flags.finish()?, Watch::Off);
     let (train, test) = or_synthetic(datasets::ml_100k_fold(dir, Fold::Ua), || {
         Ok(datasets::ml_100k_like(100_000, 1)?.ratings.split(0.9, 1)?)
     })?;
@@ -81,7 +81,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let squares = predicted.iter().zip(&truth).map(|(score, rating)| (mean + score - rating).powi(2));
         (squares.sum::<f64>() / truth.len() as f64).sqrt()
     };
-    println!("{:>9} {:>14} {:>22}", "iteration", "rmse of a draw", "rmse of mean so far");
+    if !quiet {
+        println!("{:>9} {:>14} {:>22}", "iteration", "rmse of a draw", "rmse of mean so far");
+    }
     let mut sampler = sghmc(&model, &train, h).minibatch(minibatch).seed(1).start(&start)?;
     let mut predictions = RunningMoments::new();
     for iteration in 1..=burn_in + iterations {
@@ -94,7 +96,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         if iteration > burn_in {
             predictions.push(&scores, 1.0)?;
         }
-        if iteration % 100 == 0 {
+        if !quiet && iteration % 100 == 0 {
             let so_far = if predictions.count() == 0 { f64::NAN } else { rmse(predictions.mean()) };
             println!("{iteration:>9} {:>14.4} {so_far:>22.4}", rmse(&scores));
         }

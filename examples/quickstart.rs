@@ -15,7 +15,6 @@ use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;
 use sgmcmc::prelude::*;
 use sgmcmc::rng::StreamRng;
-use sgmcmc::run::Watch;
 use sgmcmc::sgldcv;
 
 const OBSERVATIONS: usize = 100_000;
@@ -38,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let draws = flags.get("draws", 20_000, "draws of each chain")?;
     let h = flags.get("step-size", 2e-5, "step size")?;
     let minibatch = flags.get("minibatch", 500, "observations per gradient")?;
-    flags.finish()?;
+    let watch = flags.finish()?;
 
     println!("{OBSERVATIONS} SIMULATED observations of {COVARIATES} covariates and a yes/no answer");
     let (data, truth) = simulate()?;
@@ -55,7 +54,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .seed(13)
         .chains(2)
         .burn_in(1000)
-        .progress(Watch::lines())
+        .progress(watch)
         .sample(&start, draws)?;
 
     let mode = fit.mode().ok_or("sgldcv looks for the mode")?;

@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let every = flags.get("every", 500, "iterations between two looks at the test set")?;
     let h = flags.get("step-size", 5e-6, "step size")?;
     let dir = flags.get("data", datasets::directory().display().to_string(), "directory of the data sets")?;
-    flags.finish()?;
+    let quiet = matches!(flags.finish()?, Watch::Off);
     let (train, test) = cover::load(&dir, 10_000)?;
 
     let model = Model::new(|w: Weights, r: Labelled| {
@@ -47,14 +47,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let mut sampler = sgld(&model, &train, h).minibatch(500).seed(13).start(&start)?;
     let mut moments = RunningMoments::new();
-    println!("\n{:>9} {:>9} {:>16}", "iteration", "log loss", "log posterior");
+    if !quiet {
+        println!("\n{:>9} {:>9} {:>16}", "iteration", "log loss", "log posterior");
+    }
     for iteration in 1..=burn_in + iterations {
         sampler.step()?;
         if iteration > burn_in {
             // With constant steps all draws have the same weight; with decreasing ones the step size is the right weight.
             moments.push(sampler.position(), sampler.info().step_size)?;
         }
-        if iteration % every == 0 {
+        if !quiet && iteration % every == 0 {
             let loss = log_loss.at(sampler.position())?;
             println!("{iteration:>9} {loss:>9.4} {:>16.0}", sampler.info().log_posterior);
         }

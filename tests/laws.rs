@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use sgmcmc::prelude::*;
 use sgmcmc::{
-    Badodab, Baoab, Chain, ChainRng, Dynamics, Kernel, NoiseEstimate, Recipe, Sghmc, Sgld, Sgnht, StepSize, Thermostats,
+    Badodab, Baoab, Chain, ChainRng, Dynamics, Kernel, NoiseEstimate, PerParameter, Recipe, Sghmc, Sgld, Sgnht,
+    StepSize, Thermostats,
 };
-use sgmcmc_testkit::laws::{LinearChain, distance_in_standard_errors, independent, isotropic};
+use sgmcmc_testkit::laws::{LinearChain, diagonal, distance_in_standard_errors, independent, isotropic};
 use sgmcmc_testkit::models::gaussian::Gaussian;
 
 const N: usize = 40;
@@ -34,20 +35,26 @@ impl Problem {
         (0..d).map(|i| xi[i] - (0..d).map(|j| self.a[i * d + j] * theta[j]).sum::<f64>()).collect()
     }
 
-    fn chain<D, G>(&self, dynamics: D, gradient: G, h: f64, temperature: f64, seed: u64) -> Chain<D, G>
+    fn chain<D, G>(&self, recipe: &Recipe<D, G>, theta: &[f64], seed: u64) -> Chain<D, G>
     where
         G: GradientEstimator,
         D: Dynamics<G>,
     {
-        let recipe = Recipe {
-            dynamics: Arc::new(dynamics),
-            gradient: Arc::new(gradient),
-            step_size: StepSize::from(h),
-            temperature: temperature.into(),
-        };
-        let evaluator = self.model.target().evaluator(&zeros([self.d])).unwrap();
-        recipe.start(evaluator, &self.model.posterior_mean(), ChainRng::new(seed, 0)).unwrap()
+        let evaluator = Analytic::<Named>::new(self.model.clone()).evaluator(&params(self.d)).unwrap();
+        recipe.start(evaluator, theta, ChainRng::new(seed, 0)).unwrap()
     }
+}
+
+/// The first coordinate, the next two and the rest, as far as there are so many.
+fn params(d: usize) -> Named {
+    let sizes = [("first", d.min(1)), ("second", d.saturating_sub(1).min(2)), ("third", d.saturating_sub(3))];
+    let present = sizes.into_iter().filter(|(_, size)| *size > 0);
+    present.fold(Named::new(), |params, (name, size)| params.with(name, zeros([size])))
+}
+
+fn recipe<D, G>(dynamics: D, gradient: G, step_size: impl Into<StepSize>, temperature: f64) -> Recipe<D, G> {
+    let (dynamics, gradient) = (Arc::new(dynamics), Arc::new(gradient));
+    Recipe { dynamics, gradient, step_size: step_size.into(), temperature: temperature.into() }
 }
 
 /// Draws from the chain, rows of length d.
@@ -86,32 +93,37 @@ fn sgld_law(p: &Problem) -> Vec<f64> {
     LinearChain { state: p.d, noise, update: &update }.stationary_covariance()
 }
 
-const SGHMC: Sghmc = Sghmc { alpha: 0.3, steps: 3, noise: NoiseEstimate::Fixed(0.1) };
+const SGHMC: Sghmc = Sghmc { alpha: PerParameter::all(0.3), steps: 3, noise: NoiseEstimate::Fixed(0.1) };
 
-/// ν ~ N(0, hT); L times: θ += ν; ν ← (1−α)ν + hĝ(θ) + N(0, 2(α−β̂)hT).
-fn sghmc_chain(p: &Problem, use_it: &dyn Fn(&LinearChain<'_>)) {
+/// ν ~ N(0, hT); L times: θ += ν; ν ← (1−α)ν + hĝ(θ) + N(0, 2(α−β̂)hT). Every coordinate has its α and h.
+fn sghmc_chain(p: &Problem, alpha: &[f64], h: &[f64], use_it: &dyn Fn(&LinearChain<'_>)) {
     let d = p.d;
     let update = |s: &[f64], e: &[f64]| {
         let (mut theta, mut v) = (s.to_vec(), e[..d].to_vec());
         for inner in e[d..].chunks_exact(2 * d) {
             theta = add(&theta, &v, 1.0);
             let g = p.g(&theta, &inner[..d]);
-            v = add(&add(&add(&vec![0.0; d], &v, 1.0 - 0.3), &g, SIZE), &inner[d..], 1.0);
+            v = (0..d).map(|i| (1.0 - alpha[i]) * v[i] + h[i] * g[i] + inner[d + i]).collect();
         }
         theta
     };
-    let heat = isotropic(2.0 * (0.3 - 0.1) * SIZE * TEMPERATURE, d);
-    let mut blocks = vec![isotropic(SIZE * TEMPERATURE, d)];
+    let variances = |of: &dyn Fn(usize) -> f64| diagonal(&(0..d).map(of).collect::<Vec<_>>());
+    let heat = variances(&|i| 2.0 * (alpha[i] - 0.1) * h[i] * TEMPERATURE);
+    let mut blocks = vec![variances(&|i| h[i] * TEMPERATURE)];
     for _ in 0..3 {
         blocks.extend([p.noise.clone(), heat.clone()]);
     }
     use_it(&LinearChain { state: d, noise: independent(&blocks), update: &update });
 }
 
-fn sghmc_law(p: &Problem) -> Vec<f64> {
+fn stationary_sghmc(p: &Problem, alpha: &[f64], h: &[f64]) -> Vec<f64> {
     let covariance = std::cell::RefCell::new(Vec::new());
-    sghmc_chain(p, &|chain| *covariance.borrow_mut() = chain.stationary_covariance());
+    sghmc_chain(p, alpha, h, &|chain| *covariance.borrow_mut() = chain.stationary_covariance());
     covariance.into_inner()
+}
+
+fn sghmc_law(p: &Problem) -> Vec<f64> {
+    stationary_sghmc(p, &vec![0.3; p.d], &vec![SIZE; p.d])
 }
 
 /// B ½, A ½, O, A ½, B ½ with the new gradient; the state is (θ, ν, ξ).
@@ -148,9 +160,17 @@ where
 {
     let problem = Problem::new(d, factor);
     let expected = law(&problem);
-    let mut chain = problem.chain(dynamics, gradient, SIZE, TEMPERATURE, 5);
-    let rows = draws(&mut chain, 60_000);
-    let (mean, covariance) = distance_in_standard_errors(&rows, &problem.model.posterior_mean(), &expected, 60);
+    assert_stationary(&problem, &recipe(dynamics, gradient, SIZE, TEMPERATURE), &expected);
+}
+
+fn assert_stationary<D, G>(problem: &Problem, recipe: &Recipe<D, G>, expected: &[f64])
+where
+    G: GradientEstimator + std::fmt::Debug,
+    D: Dynamics<G> + std::fmt::Debug,
+{
+    let mean = problem.model.posterior_mean();
+    let rows = draws(&mut problem.chain(recipe, &mean, 5), 60_000);
+    let (mean, covariance) = distance_in_standard_errors(&rows, &mean, expected, 60);
     assert!(mean < 5.0, "the mean is {mean} standard errors off");
     assert!(covariance < 5.0, "the covariance is {covariance} standard errors off");
 }
@@ -197,25 +217,36 @@ laws! {
     baoab: Baoab { alpha: 0.4 }, baoab_law;
 }
 
-/// Two steps from a fixed θ, with what the algorithm draws at its start: mean and covariance of the displacement.
-fn assert_displacement<D>(dynamics: D, steps: usize, d: usize, law: &LinearChain<'_>, start: &[f64])
+/// Frictions of the first, second and third parameter.
+fn by_name(first: f64, second: f64, third: f64) -> PerParameter<f64> {
+    PerParameter::from(second).parameter("first", first).parameter("third", third)
+}
+
+/// Frictions and step sizes by parameter, which do not change at the same places.
+#[test]
+fn sghmc_with_a_friction_for_each_parameter() {
+    let problem = Problem::new(5, minibatch_factor());
+    let (alpha, h) = ([0.9, 0.2, 0.2, 0.5, 0.5], [SIZE, SIZE, SIZE, 0.4 * SIZE, 0.4 * SIZE]);
+    let dynamics = Sghmc { alpha: by_name(0.9, 0.2, 0.5), ..SGHMC };
+    let gradient = MinibatchGradient::new(WithoutReplacement::new(BATCH));
+    let step_size = StepSize::from(SIZE).parameter("third", 0.4 * SIZE);
+    let recipe = recipe(dynamics, gradient, step_size, TEMPERATURE);
+    assert_stationary(&problem, &recipe, &stationary_sghmc(&problem, &alpha, &h));
+}
+
+/// A few steps from a fixed θ, with what the algorithm draws at its start: mean and covariance of the displacement.
+fn assert_displacement<D>(dynamics: D, h: f64, steps: usize, law: &LinearChain<'_>, start: &[f64])
 where
-    D: Dynamics<MinibatchGradient> + std::fmt::Debug + Copy,
+    D: Dynamics<MinibatchGradient> + std::fmt::Debug,
 {
-    let problem = Problem::new(d, minibatch_factor());
+    let problem = Problem::new(start.len(), minibatch_factor());
     let mean = problem.model.posterior_mean();
     let theta = add(&mean, start, 1.0);
     let gradient = MinibatchGradient::new(WithoutReplacement::new(BATCH));
+    let recipe = recipe(dynamics, gradient, h, TEMPERATURE);
     let mut rows = Vec::new();
     for seed in 0..6000 {
-        let recipe = Recipe {
-            dynamics: Arc::new(dynamics),
-            gradient: Arc::new(gradient),
-            step_size: StepSize::from(SIZE),
-            temperature: TEMPERATURE.into(),
-        };
-        let evaluator = problem.model.target().evaluator(&zeros([d])).unwrap();
-        let mut chain = recipe.start(evaluator, &theta, ChainRng::new(seed, 0)).unwrap();
+        let mut chain = problem.chain(&recipe, &theta, seed);
         assert_eq!(chain.position(), theta, "starting moved the chain");
         for _ in 0..steps {
             chain.step().unwrap();
@@ -234,14 +265,20 @@ fn one_step_of_sgld_has_the_right_drift_and_diffusion() {
     let p = Problem::new(2, minibatch_factor());
     let update = |s: &[f64], e: &[f64]| add(&add(s, &p.g(s, &e[2..]), 0.5 * SIZE), &e[..2], 1.0);
     let noise = independent(&[isotropic(SIZE * TEMPERATURE, 2), p.noise.clone()]);
-    assert_displacement(Sgld, 1, 2, &LinearChain { state: 2, noise, update: &update }, &START);
+    assert_displacement(Sgld, SIZE, 1, &LinearChain { state: 2, noise, update: &update }, &START);
 }
 
 /// One iteration from a fixed θ, by the rule of the stationary law.
 #[test]
 fn one_iteration_of_sghmc_has_the_right_drift_and_diffusion() {
     let p = Problem::new(2, minibatch_factor());
-    sghmc_chain(&p, &|law| assert_displacement(SGHMC, 1, 2, law, &START));
+    sghmc_chain(&p, &[0.3; 2], &[SIZE; 2], &|law| assert_displacement(SGHMC, SIZE, 1, law, &START));
+    let by_name = Sghmc { alpha: by_name(0.9, 0.2, 0.5), ..SGHMC };
+    let p = Problem::new(4, minibatch_factor());
+    let start = [0.3, -0.2, 0.1, 0.2];
+    sghmc_chain(&p, &[0.9, 0.2, 0.2, 0.5], &[SIZE; 4], &|law| {
+        assert_displacement(by_name.clone(), SIZE, 1, law, &start)
+    });
 }
 
 /// ν ~ N(0, hT) and ĝ at the start: ν += h/2 ĝ, θ += ν/2, O, θ += ν/2.
@@ -257,42 +294,55 @@ fn one_step_of_baoab_has_the_right_drift_and_diffusion() {
     };
     let heat = isotropic((1.0 - (-2.0 * alpha).exp()) * SIZE * TEMPERATURE, 2);
     let noise = independent(&[isotropic(SIZE * TEMPERATURE, 2), p.noise.clone(), heat]);
-    assert_displacement(Baoab { alpha }, 1, 2, &LinearChain { state: 2, noise, update: &update }, &START);
+    assert_displacement(Baoab { alpha }, SIZE, 1, &LinearChain { state: 2, noise, update: &update }, &START);
+}
+
+/// The noise a of two parameters.
+fn uneven() -> PerParameter<f64> {
+    PerParameter::from(0.1).parameter("first", 0.9)
 }
 
 /// As BAOAB with friction ξ, which is a but for half a step of the thermostat: a change of the order of h, below the error here.
-#[test]
-fn one_step_of_badodab_has_the_right_drift_and_diffusion() {
+fn badodab_displacement(dynamics: &Badodab, a: [f64; 2]) {
     let p = Problem::new(2, minibatch_factor());
-    let a = 0.4_f64;
     let update = |s: &[f64], e: &[f64]| {
         let v = add(&e[..2], &p.g(s, &e[2..4]), 0.5 * SIZE);
         let theta = add(s, &v, 0.5);
-        let kept: Vec<f64> = v.iter().map(|v| (-a).exp() * v).collect();
+        let kept: Vec<f64> = v.iter().zip(a).map(|(v, a)| (-a).exp() * v).collect();
         add(&theta, &add(&kept, &e[4..], 1.0), 0.5)
     };
-    let heat = isotropic((1.0 - (-2.0 * a).exp()) * SIZE * TEMPERATURE, 2);
+    let heat = diagonal(&a.map(|a| (1.0 - (-2.0 * a).exp()) * SIZE * TEMPERATURE));
     let noise = independent(&[isotropic(SIZE * TEMPERATURE, 2), p.noise.clone(), heat]);
-    let dynamics = Badodab { a, thermostats: Thermostats::Global };
-    assert_displacement(dynamics, 1, 2, &LinearChain { state: 2, noise, update: &update }, &START);
+    assert_displacement(dynamics.clone(), SIZE, 1, &LinearChain { state: 2, noise, update: &update }, &START);
 }
 
-/// ν ~ N(0, hT), ξ = a: θ₁ = θ + ν, ν₁ = (1−a)ν + hĝ(θ₁) + N(0, 2ahT), θ₂ = θ₁ + ν₁. The thermostat has not moved yet.
 #[test]
-fn two_steps_of_sgnht_have_the_right_drift_and_diffusion() {
+fn one_step_of_badodab_has_the_right_drift_and_diffusion() {
+    badodab_displacement(&Badodab { a: 0.4.into(), thermostats: Thermostats::Global }, [0.4, 0.4]);
+    badodab_displacement(&Badodab { a: uneven(), thermostats: Thermostats::PerParameter }, [0.9, 0.1]);
+}
+
+/// ν ~ N(0, hT), ξ = a: θ₁ = θ + ν, ν₁ = (1−a)ν + hĝ(θ₁) + N(0, 2ahT), θ₂ = θ₁ + ν₁. The thermostat moves after the first step and
+/// acts in the second only on ν, which θ₂ does not see.
+fn sgnht_displacement(dynamics: &Sgnht, a: [f64; 2]) {
+    // So short that the variance of θ₂ depends on a.
+    let h = 0.1 * SIZE;
     let p = Problem::new(2, minibatch_factor());
-    let a = 0.3;
     let update = |s: &[f64], e: &[f64]| {
         let (v, xi, z) = (&e[..2], &e[2..4], &e[4..]);
         let theta = add(s, v, 1.0);
-        let kept: Vec<f64> = v.iter().map(|v| (1.0 - a) * v).collect();
-        add(&theta, &add(&add(&kept, &p.g(&theta, xi), SIZE), z, 1.0), 1.0)
+        let kept: Vec<f64> = v.iter().zip(a).map(|(v, a)| (1.0 - a) * v).collect();
+        add(&theta, &add(&add(&kept, &p.g(&theta, xi), h), z, 1.0), 1.0)
     };
-    let heat = isotropic(2.0 * a * SIZE * TEMPERATURE, 2);
-    let noise = independent(&[isotropic(SIZE * TEMPERATURE, 2), p.noise.clone(), heat]);
-    let law = LinearChain { state: 2, noise, update: &update };
-    // The thermostat moves after the first step and acts in the second only on ν, which θ₂ does not see.
-    assert_displacement(Sgnht { a, thermostats: Thermostats::Global }, 2, 2, &law, &START);
+    let heat = diagonal(&a.map(|a| 2.0 * a * h * TEMPERATURE));
+    let noise = independent(&[isotropic(h * TEMPERATURE, 2), p.noise.clone(), heat]);
+    assert_displacement(dynamics.clone(), h, 2, &LinearChain { state: 2, noise, update: &update }, &START);
+}
+
+#[test]
+fn two_steps_of_sgnht_have_the_right_drift_and_diffusion() {
+    sgnht_displacement(&Sgnht { a: 0.3.into(), thermostats: Thermostats::Global }, [0.3, 0.3]);
+    sgnht_displacement(&Sgnht { a: uneven(), thermostats: Thermostats::PerParameter }, [0.9, 0.1]);
 }
 
 /// The means of ξ and of A(θ − μ)² over a long run in one dimension.
@@ -302,9 +352,9 @@ where
     D: Dynamics<G> + std::fmt::Debug,
 {
     let problem = Problem::new(1, 0.0);
-    let mut chain = problem.chain(dynamics, gradient, h, 1.0, 3);
-    let (mut xi, mut square) = (0.0, 0.0);
     let mean = problem.model.posterior_mean()[0];
+    let mut chain = problem.chain(&recipe(dynamics, gradient, h, 1.0), &[mean], 3);
+    let (mut xi, mut square) = (0.0, 0.0);
     for _ in 0..10_000 {
         chain.step().unwrap();
     }
@@ -322,9 +372,9 @@ fn the_thermostat_learns_the_noise_of_the_gradient() {
     let gradient = MinibatchGradient::new(WithoutReplacement::new(BATCH));
     let (h, a) = (1e-4, 0.01);
     let expected = a + 0.5 * h * Problem::new(1, minibatch_factor()).noise[0];
-    let (euler, _) = long_run(Sgnht { a, thermostats: Thermostats::Global }, gradient, h, 1_000_000);
+    let (euler, _) = long_run(Sgnht { a: a.into(), thermostats: Thermostats::Global }, gradient, h, 1_000_000);
     assert!((euler / expected - 1.0).abs() < 0.1, "thermostat {euler}, expected {expected}");
-    let splitting = Badodab { a, thermostats: Thermostats::PerParameter };
+    let splitting = Badodab { a: a.into(), thermostats: Thermostats::PerParameter };
     let (splitting, _) = long_run(splitting, gradient, h, 1_000_000);
     assert!((splitting / expected - 1.0).abs() < 0.1, "thermostat {splitting}, expected {expected}");
 }
@@ -332,7 +382,10 @@ fn the_thermostat_learns_the_noise_of_the_gradient() {
 /// The bias is of first order in the step ε of the continuous dynamics: h = ε² and a = ε · friction.
 #[test]
 fn halving_the_step_halves_the_bias_of_sgnht() {
-    let bias = |h, a| long_run(Sgnht { a, thermostats: Thermostats::Global }, FullGradient, h, 1_500_000).1 - 1.0;
+    let bias = |h, a: f64| {
+        let dynamics = Sgnht { a: a.into(), thermostats: Thermostats::Global };
+        long_run(dynamics, FullGradient, h, 1_500_000).1 - 1.0
+    };
     let (coarse, fine) = (bias(2e-3, 0.2), bias(5e-4, 0.1));
     let ratio = coarse / fine;
     assert!((1.7..2.8).contains(&ratio), "bias {coarse} and {fine}, ratio {ratio}");
@@ -341,7 +394,7 @@ fn halving_the_step_halves_the_bias_of_sgnht() {
 /// With the exact gradient BADODAB is of second order: at a step where SGNHT is 5 % off, it is not 1 % off.
 #[test]
 fn badodab_has_no_bias_of_first_order() {
-    let dynamics = Badodab { a: 0.1, thermostats: Thermostats::Global };
+    let dynamics = Badodab { a: 0.1.into(), thermostats: Thermostats::Global };
     let bias = long_run(dynamics, FullGradient, 5e-4, 1_500_000).1 - 1.0;
     assert!(bias.abs() < 0.015, "bias {bias}");
 }

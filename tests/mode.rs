@@ -2,7 +2,7 @@
 
 use sgmcmc::mode::{Ending, Stop};
 use sgmcmc::prelude::*;
-use sgmcmc_testkit::models::logistic::Logistic;
+use sgmcmc_testkit::models::logistic::{self, Logistic};
 use sgmcmc_testkit::models::normal_mean::NormalMean;
 use sgmcmc_testkit::models::{Case, normals};
 use sgmcmc_testkit::relative_error;
@@ -41,6 +41,19 @@ fn the_mode_of_a_regression_is_stationary() {
         let gain = evaluator.log_density(&nearby, evaluator.all_rows()).unwrap() - mode.log_posterior;
         assert!(gain < 0.03, "a point {nearby:?} is higher by {gain}");
     }
+}
+
+/// A run on the full gradient looks for the mode on it, and starts there.
+#[test]
+fn runs_on_the_full_gradient_start_at_the_mode() {
+    let simulated = Logistic::simulate(500, 3);
+    let (model, data) = (logistic::model(), simulated.posterior.data().clone());
+    let sampler = ula(&model, &data, 1e-4).find_mode(ModeSearch::default()).start(&simulated.start).unwrap();
+    let evaluator = simulated.posterior.evaluator(&simulated.start).unwrap();
+    let mode = ModeSearch::default().run(FullGradient, evaluator, &[0.0; 6]).unwrap();
+    assert_eq!(mode.ending, Ending::Converged);
+    assert_eq!(sampler.mode(), Some(&mode));
+    assert_eq!(sampler.coordinates(), mode.theta);
 }
 
 #[test]

@@ -7,8 +7,8 @@ use sgmcmc::prelude::*;
 use sgmcmc::run::Ending;
 use sgmcmc::sink::{Moments, Quantiles, Spread, TestFunction};
 use sgmcmc::{
-    Badodab, Baoab, Builder, ChainRng, CyclicalSgld, Dynamics, Error, Kernel, NoiseEstimate, Recipe, SamplingThreshold,
-    Sghmc, Sgld, Sgnht, Starts, StepSize, sgld, sgldcv, ula,
+    Badodab, Baoab, Builder, ChainRng, CyclicalSgld, Dynamics, Error, Kernel, NoiseEstimate, PerParameter, Recipe,
+    SamplingThreshold, Sghmc, Sgld, Sgnht, Starts, StepSize, Thermostats, sgld, sgldcv, ula,
 };
 use sgmcmc_testkit::models::logistic::{self, Logistic};
 use sgmcmc_testkit::models::normal_mean::{self, NormalMean};
@@ -17,8 +17,10 @@ use sgmcmc_testkit::models::{Case, normals};
 /// Runs `$check!(dynamics, gradient)` over every algorithm on every estimator.
 macro_rules! over_all_kernels {
     ($check:ident) => {
-        over_all_kernels!(@dynamics $check: Sgld, Sghmc::default(), Sghmc { noise: NoiseEstimate::Measured { draws: 20 }, ..Sghmc::default() },
-            Sgnht::default(), Baoab::default(), Badodab::default(), CyclicalSgld::new(7));
+        over_all_kernels!(@dynamics $check: Sgld, Sghmc::default(),
+            Sghmc { alpha: by_name(0.1, 0.3), noise: NoiseEstimate::Measured { draws: 20 }, ..Sghmc::default() },
+            Sgnht { a: by_name(0.1, 0.3), ..Sgnht::default() }, Baoab::default(),
+            Badodab { a: by_name(0.1, 0.3), ..Badodab::default() }, CyclicalSgld::new(7));
     };
     (@dynamics $check:ident: $($dynamics:expr),+) => {
         $(
@@ -30,6 +32,11 @@ macro_rules! over_all_kernels {
             $check($dynamics, Saga::new(WithoutReplacement::new(10)));
         )+
     };
+}
+
+/// Frictions of the two parameters of the logistic regression; nobody has the common one.
+fn by_name(bias: f64, beta: f64) -> PerParameter<f64> {
+    PerParameter::from(0.9).parameter("bias", bias).parameter("beta", beta)
 }
 
 fn kernel<D, G>(dynamics: D, gradient: G, seed: u64) -> impl Kernel
@@ -83,6 +90,48 @@ fn a_chain_stopped_and_resumed_goes_on_bit_for_bit() {
         assert_eq!(path(&mut chain, 20), path(&mut resumed, 20));
     }
     over_all_kernels!(check);
+}
+
+/// The same number for every name is that number for all, whatever the common one says.
+#[test]
+fn equal_frictions_by_name_are_one_friction() {
+    let gradient = || MinibatchGradient::new(WithoutReplacement::new(10));
+    macro_rules! reduces {
+        ($($dynamics:ident { $field:ident $(, $other:ident: $value:expr)* })+) => {$(
+            let run = |$field| {
+                let dynamics = $dynamics { $field, $($other: $value,)* ..$dynamics::default() };
+                path(&mut kernel(dynamics, gradient(), 3), 20)
+            };
+            assert_eq!(run(by_name(0.2, 0.2)), run(0.2.into()));
+            assert_ne!(run(by_name(0.2, 0.3)), run(0.2.into()));
+        )+};
+    }
+    reduces! {
+        Sghmc { alpha } Sghmc { alpha, noise: NoiseEstimate::Measured { draws: 20 } } Sgnht { a } Badodab { a }
+    }
+    let global = |a| path(&mut kernel(Sgnht { a, thermostats: Thermostats::Global }, gradient(), 3), 20);
+    assert_eq!(global(by_name(0.2, 0.2)), global(0.2.into()));
+}
+
+/// Measured noise takes no more away than the friction of the parameter adds: with steps that long it takes all.
+#[test]
+fn measured_noise_is_at_most_the_friction_of_its_parameter() {
+    let simulated = Logistic::simulate(60, 1);
+    for (bias, beta) in [(0.1, 0.9), (0.9, 0.1)] {
+        let recipe = Recipe {
+            dynamics: Arc::new(Sghmc {
+                alpha: by_name(bias, beta),
+                steps: 2,
+                noise: NoiseEstimate::Measured { draws: 20 },
+            }),
+            gradient: Arc::new(MinibatchGradient::new(WithoutReplacement::new(10))),
+            step_size: 1e4.into(),
+            temperature: 1.0.into(),
+        };
+        let evaluator = simulated.by_hand.evaluator(&simulated.start).unwrap();
+        let mut chain = recipe.start(evaluator, &[0.1; 6], ChainRng::new(3, 0)).unwrap();
+        chain.step().unwrap();
+    }
 }
 
 #[test]
@@ -254,9 +303,23 @@ fn settings_out_of_range_are_named() {
     let named = StepSize::from(1e-3).parameter("slope", 1e-4);
     check(sgld(&model, &data, named).minibatch(10).start(&start).unwrap_err(), "no parameter `slope`");
     let run = |dynamics| run().dynamics(dynamics).start(&start).unwrap_err();
-    check(run(Sghmc { alpha: 0.0, ..Sghmc::default() }), "friction alpha is 0");
+    check(run(Sghmc { alpha: 0.0.into(), ..Sghmc::default() }), "friction alpha is 0");
+    check(run(Sghmc { alpha: by_name(0.1, 1.5), ..Sghmc::default() }), "friction alpha is 1.5");
+    check(
+        run(Sghmc { alpha: PerParameter::from(0.1).parameter("slope", 0.1), ..Sghmc::default() }),
+        "no parameter `slope`",
+    );
+    let uneven = Sghmc { alpha: by_name(0.5, 0.1), noise: NoiseEstimate::Fixed(0.2), ..Sghmc::default() };
+    check(run(uneven), "noise estimate is 0.2");
     check(run(Sghmc { steps: 0, ..Sghmc::default() }), "inner steps is 0");
     check(run(Sghmc { noise: NoiseEstimate::Fixed(0.5), ..Sghmc::default() }), "noise estimate is 0.5");
+    let run = |dynamics| sgld(&model, &data, 1e-3).minibatch(10).dynamics(dynamics).start(&start).unwrap_err();
+    check(run(Sgnht { a: by_name(0.1, -0.1), ..Sgnht::default() }), "noise a is -0.1");
+    check(
+        run(Sgnht { a: PerParameter::from(0.1).parameter("slope", 0.1), ..Sgnht::default() }),
+        "no parameter `slope`",
+    );
+    check(run(Sgnht { a: by_name(0.1, 0.2), thermostats: Thermostats::Global }), "0.1 for one parameter and 0.2");
     let huge = sgld(&model, &data, 1e-3).minibatch(10).sample(&start, 1 << 40).unwrap_err();
     check(huge, "Moments");
 }

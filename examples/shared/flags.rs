@@ -1,7 +1,10 @@
-//! `--name value` flags of the examples, with `--help`.
+//! `--name value` flags of the examples, with `--help`, and `--quiet` for those who do not want to see how far they are.
 
 use std::fmt::Display;
 use std::str::FromStr;
+
+use sgmcmc::progress;
+use sgmcmc::run::Watch;
 
 /// The flags of a program: what was given, and what was asked for so far.
 pub struct Flags {
@@ -9,24 +12,26 @@ pub struct Flags {
     help: String,
     given: Vec<(String, String)>,
     help_wanted: bool,
+    quiet: bool,
 }
 
 impl Flags {
     /// Reads the command line of a program that is `about` something.
     pub fn read(about: &'static str) -> Result<Self, String> {
-        let (mut given, mut help_wanted) = (Vec::new(), false);
+        let mut flags = Self { about, help: String::new(), given: Vec::new(), help_wanted: false, quiet: false };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
             match argument.strip_prefix("--") {
-                Some("help") => help_wanted = true,
+                Some("help") => flags.help_wanted = true,
+                Some("quiet") => flags.quiet = true,
                 Some(name) => {
                     let value = arguments.next().ok_or_else(|| format!("`--{name}` needs a value"))?;
-                    given.push((name.into(), value));
+                    flags.given.push((name.into(), value));
                 }
                 None => return Err(format!("`{argument}` is not a flag; see --help")),
             }
         }
-        Ok(Self { about, help: String::new(), given, help_wanted })
+        Ok(flags)
     }
 
     /// The value of `--name`, or `default`.
@@ -41,15 +46,16 @@ impl Flags {
         }
     }
 
-    /// Ends the reading: prints the help if it was wanted, and refuses flags nobody asked for.
-    pub fn finish(self) -> Result<(), String> {
+    /// Ends the reading: prints the help if it was wanted, and refuses flags nobody asked for. Returns how a run is to be watched.
+    pub fn finish(self) -> Result<Watch, String> {
         if self.help_wanted {
-            println!("{}\n\n{}", self.about, self.help);
+            println!("{}\n\n{}  --{:<12} show no progress", self.about, self.help, "quiet");
             std::process::exit(0);
         }
         match self.given.first() {
-            None => Ok(()),
             Some((name, _)) => Err(format!("there is no flag --{name}; see --help")),
+            None if self.quiet => Ok(Watch::Off),
+            None => Ok(progress::auto()),
         }
     }
 }

@@ -12,6 +12,7 @@ mod build;
 mod chains;
 mod data;
 mod engine;
+mod explain;
 mod handwritten;
 mod overhead;
 mod profile;
@@ -33,6 +34,7 @@ benchmarks:
   allocs     allocations per step; fails if there are any (but for the eager engine)
   chains     draws per second of one chain and of two
   build      ms to make an evaluator
+  explain    what the compiled engine makes of the closures
   overhead   gradients of the eager engine against a bare Burn loop doing the same
 
 workloads: gauss2, logistic_small, logistic, mixture, bnn, pmf; analytic has the first three, for steps and allocs";
@@ -60,6 +62,7 @@ fn run(benchmark: &str, rest: &[String]) -> Result<(), Box<dyn Error>> {
         "profile" => profile::run(&arguments.closures()?),
         "chains" => chains::run(&arguments.closures()?),
         "build" => build::run(&arguments.closures()?),
+        "explain" => explain::run(&arguments.closures()?),
         "overhead" => Ok(overhead::run()?),
         _ => Err(format!("no benchmark `{benchmark}`\n{USAGE}").into()),
     }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use sgmcmc_core::{Error, Layout, Result};
 
+use crate::per_parameter::PerParameter;
 use crate::schedule::SharedSchedule;
 
 /// The step size h of every parameter at every iteration.
@@ -15,60 +16,28 @@ use crate::schedule::SharedSchedule;
 /// let one_for_all = StepSize::from(1e-4);
 /// let by_name = StepSize::from(1e-4).parameter("bias", Polynomial { a: 0.01, b: 10.0, gamma: 0.55 });
 /// ```
-#[derive(Clone, Debug)]
-pub struct StepSize {
-    common: SharedSchedule,
-    named: Vec<(String, SharedSchedule)>,
-}
+pub type StepSize = PerParameter<SharedSchedule>;
 
 impl<S: Into<SharedSchedule>> From<S> for StepSize {
     fn from(schedule: S) -> Self {
-        Self { common: schedule.into(), named: Vec::new() }
+        Self::all(schedule.into())
     }
 }
 
 impl StepSize {
-    /// The same, with its own schedule for the parameter `name`.
-    #[must_use]
-    pub fn parameter(mut self, name: impl Into<String>, schedule: impl Into<SharedSchedule>) -> Self {
-        self.named.push((name.into(), schedule.into()));
-        self
-    }
-
-    /// The schedule of the parameters that have none of their own.
-    pub fn common(&self) -> &SharedSchedule {
-        &self.common
-    }
-
     /// Ties the schedules to the coordinates of `layout`.
     ///
     /// # Errors
     ///
     /// If a schedule is out of range or belongs to a parameter that is not there.
     pub fn resolve(&self, layout: &Layout, temperature: &SharedSchedule) -> Result<Pace> {
-        for (name, schedule) in &self.named {
-            layout.block(name)?;
-            schedule.check()?;
-        }
-        self.common.check()?;
+        self.values().try_for_each(|schedule| schedule.check())?;
         temperature.check()?;
-        let mut pieces: Vec<Piece> = Vec::new();
-        let mut schedules: Vec<SharedSchedule> = Vec::new();
-        let mut last = None;
-        for block in layout.blocks() {
-            let own = self.named.iter().rposition(|(name, _)| *name == block.name);
-            match pieces.last_mut() {
-                // Neighbours that follow the same schedule are one piece.
-                Some(piece) if last == Some(own) => piece.range.end = block.range.end,
-                _ => {
-                    pieces.push(Piece { range: block.range.clone(), h: f64::NAN });
-                    schedules.push(own.map_or(&self.common, |own| &self.named[own].1).clone());
-                }
-            }
-            last = Some(own);
-        }
+        let places = self.places(layout)?.into_iter();
+        let (pieces, schedules) =
+            places.map(|(range, schedule)| (Piece { range, h: f64::NAN }, schedule.clone())).unzip();
         let mut pace =
-            Pace { pieces, schedules, common: self.common.clone(), h: f64::NAN, temperature: temperature.clone() };
+            Pace { pieces, schedules, common: self.common().clone(), h: f64::NAN, temperature: temperature.clone() };
         pace.tick(0)?;
         Ok(pace)
     }
@@ -94,6 +63,21 @@ pub struct Tick<'a> {
     pub h: f64,
     /// The step size of every coordinate.
     pub pieces: &'a [Piece],
+}
+
+impl<'a> Tick<'a> {
+    /// The step sizes of the coordinates in `range`.
+    pub fn within(self, range: Range<usize>) -> impl Iterator<Item = Piece> + 'a {
+        let first = self.pieces.partition_point(|piece| piece.range.end <= range.start);
+        let cut = {
+            let range = range.clone();
+            move |piece: &Piece| Piece {
+                range: piece.range.start.max(range.start)..piece.range.end.min(range.end),
+                h: piece.h,
+            }
+        };
+        self.pieces[first..].iter().take_while(move |piece| piece.range.start < range.end).map(cut)
+    }
 }
 
 /// Schedules tied to the coordinates of a chain.
@@ -161,6 +145,17 @@ mod tests {
         assert_eq!(pieces(StepSize::from(0.1).parameter("b", 0.2), 0), [(0..2, 0.1), (2..5, 0.2), (5..6, 0.1)]);
         let fading = StepSize::from(0.1).parameter("c", |t: u64| 1.0 / (1.0 + t as f64));
         assert_eq!(pieces(fading, 3), [(0..5, 0.1), (5..6, 0.25)]);
+    }
+
+    #[test]
+    fn step_sizes_of_a_range_are_cut_to_it() {
+        let mut pace = StepSize::from(0.1).parameter("b", 0.2).resolve(&layout(), &1.0.into()).unwrap();
+        let tick = pace.tick(0).unwrap();
+        let within = |range| tick.within(range).map(|piece| (piece.range, piece.h)).collect::<Vec<_>>();
+        assert_eq!(within(0..6), [(0..2, 0.1), (2..5, 0.2), (5..6, 0.1)]);
+        assert_eq!(within(1..3), [(1..2, 0.1), (2..3, 0.2)]);
+        assert_eq!(within(2..5), [(2..5, 0.2)]);
+        assert_eq!(within(2..2), []);
     }
 
     #[test]

@@ -28,9 +28,9 @@ pub mod prelude {
     pub use sgmcmc_samplers::run::{Every, StopSignal, Watch};
     pub use sgmcmc_samplers::sink::{Memory, Moments, Quantiles, RunningMoments, Spread, TestFunction};
     pub use sgmcmc_samplers::{
-        Badodab, Baoab, Builder, CyclicalCosine, CyclicalSgld, Decay, Fit, NoiseEstimate, Polynomial, Sampler,
-        SamplingThreshold, Schedule, Sghmc, Sgld, Sgnht, Starts, StepSize, Summary, Thermostats, sghmc, sghmccv, sgld,
-        sgldcv, sgnht, sgnhtcv, ula,
+        Badodab, Baoab, Builder, CyclicalCosine, CyclicalSgld, Decay, Fit, NoiseEstimate, PerParameter, Polynomial,
+        Sampler, SamplingThreshold, Schedule, Sghmc, Sgld, Sgnht, Starts, StepSize, Summary, Thermostats, sghmc,
+        sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula,
     };
     pub use sgmcmc_storage::{
         CreateMapped, CsvDraws, FileCheckpoints, MappedDataset, MappedWriter, datasets, mapped, read,

@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use sgmcmc_samplers::run::{Progress, Reporter, Watch};
 
-const TEMPLATE: &str = "chain {prefix} {bar:30} {pos}/{len} {per_sec} {eta} left, log posterior {msg}";
+const TEMPLATE: &str = "chain {prefix} {bar:30} {pos}/{len}, {msg}";
 
 /// Bars where standard error is a terminal, lines where it is not.
 pub fn auto() -> Watch {
@@ -24,9 +24,13 @@ pub fn auto() -> Watch {
 
 /// A bar per chain on standard error.
 #[derive(Debug, Default)]
-pub struct Bars {
+pub struct Bars(Mutex<Shown>);
+
+/// The bars of the chains under way.
+#[derive(Debug, Default)]
+struct Shown {
     all: MultiProgress,
-    chains: Mutex<BTreeMap<usize, ProgressBar>>,
+    chains: BTreeMap<usize, ProgressBar>,
 }
 
 impl Bars {
@@ -34,26 +38,36 @@ impl Bars {
     pub fn new() -> Self {
         Self::default()
     }
+}
 
-    fn bar(&self, progress: &Progress) -> ProgressBar {
-        let make = || {
-            let bar = self.all.add(ProgressBar::new(progress.total).with_prefix(progress.chain.to_string()));
+impl Shown {
+    fn bar(&mut self, progress: &Progress) -> &ProgressBar {
+        let Self { all, chains } = self;
+        chains.entry(progress.chain).or_insert_with(|| {
+            let bar = ProgressBar::new(progress.total).with_prefix(progress.chain.to_string());
             // A template that could not be read would leave the plain style.
-            ProgressStyle::with_template(TEMPLATE).map_or(bar.clone(), |style| bar.with_style(style))
-        };
-        // A panic in another chain's report leaves the bars as they are.
-        let mut chains = self.chains.lock().unwrap_or_else(PoisonError::into_inner);
-        chains.entry(progress.chain).or_insert_with(make).clone()
+            all.add(match ProgressStyle::with_template(TEMPLATE) {
+                Ok(style) => bar.with_style(style),
+                Err(_) => bar,
+            })
+        })
     }
 }
 
 impl Reporter for Bars {
     fn report(&self, progress: &Progress) {
-        let bar = self.bar(progress);
+        // A panic in another chain's report leaves the bars as they are.
+        let mut shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let bar = shown.bar(progress);
+        bar.set_message(progress.to_string());
         bar.set_position(progress.iteration);
-        bar.set_message(format!("{:.1}", progress.log_posterior));
         if progress.ended {
             bar.abandon();
+            shown.chains.remove(&progress.chain);
+        }
+        // What is printed before the next run stays: its bars begin below.
+        if shown.chains.is_empty() {
+            shown.all = MultiProgress::new();
         }
     }
 }

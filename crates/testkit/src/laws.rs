@@ -80,9 +80,15 @@ pub fn independent(blocks: &[Vec<f64>]) -> Vec<f64> {
     joined
 }
 
+/// The diagonal matrix of these variances.
+pub fn diagonal(variances: &[f64]) -> Vec<f64> {
+    let d = variances.len();
+    (0..d * d).map(|k| if k / d == k % d { variances[k / d] } else { 0.0 }).collect()
+}
+
 /// `variance` times the identity of size `d`.
 pub fn isotropic(variance: f64, d: usize) -> Vec<f64> {
-    (0..d * d).map(|k| if k / d == k % d { variance } else { 0.0 }).collect()
+    diagonal(&vec![variance; d])
 }
 
 /// How far draws are from a law, in Monte Carlo standard errors by batch means: the largest over the means and over the

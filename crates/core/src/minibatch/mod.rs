@@ -3,6 +3,7 @@
 //! Every scheme is unbiased: for any numbers aᵢ, E Σ_{i∈S} wᵢ aᵢ = Σᵢ aᵢ.
 
 mod epochs;
+mod index;
 mod size;
 mod weighted;
 mod with_replacement;

@@ -2,9 +2,9 @@
 //!
 //! wᵢ = N/n. The variance of Σ wᵢ aᵢ is N²/n · σ²ₐ, with σ²ₐ the population variance (divisor N).
 
-use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
+use super::index::below;
 use super::{BatchSize, BatchWeights, Minibatch, Scheme};
 use crate::error::Result;
 use crate::rng::StreamRng;
@@ -41,6 +41,6 @@ impl Scheme for WithReplacement {
         let State { size, observations } = *state;
         batch.weights = BatchWeights::Same(observations as f64 / size as f64);
         batch.rows.clear();
-        batch.rows.extend((0..size).map(|_| rng.random_range(0..observations)));
+        below(observations, size, rng, &mut batch.rows);
     }
 }

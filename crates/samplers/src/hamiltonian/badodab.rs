@@ -9,27 +9,28 @@ use serde::{Deserialize, Serialize};
 use sgmcmc_core::{GradientEstimator, Layout, Oracle, Result};
 
 use super::thermostat::{Thermostat, Thermostats};
-use super::{drift, friction, kick, refresh};
+use super::{drift, frictions, kick, refresh};
 use crate::dynamics::{Dynamics, normal, positioned};
-use crate::step_size::Tick;
+use crate::per_parameter::PerParameter;
+use crate::step_size::{Piece, Tick};
 
 /// BADODAB splitting of the Nosé–Hoover thermostat.
 ///
 /// | setting | default | purpose | range |
 /// |---|---|---|---|
-/// | `a` | 0.01 | noise added, and the first value of the thermostats | (0, 1] |
-/// | `thermostats` | per parameter | which coordinates share one | |
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// | `a` | 0.01 | noise added, for all parameters or by name, and the first value of the thermostats | (0, 1] |
+/// | `thermostats` | per parameter | which coordinates share one | global only with one `a` |
+#[derive(Clone, Debug, PartialEq)]
 pub struct Badodab {
-    /// Noise added, and the first value of the thermostats.
-    pub a: f64,
+    /// Noise added, and the first value of the thermostats: a number by `into`, or one for each parameter.
+    pub a: PerParameter<f64>,
     /// Which coordinates share a thermostat.
     pub thermostats: Thermostats,
 }
 
 impl Default for Badodab {
     fn default() -> Self {
-        Self { a: 0.01, thermostats: Thermostats::PerParameter }
+        Self { a: 0.01.into(), thermostats: Thermostats::PerParameter }
     }
 }
 
@@ -53,14 +54,14 @@ impl<G: GradientEstimator> Dynamics<G> for Badodab {
     type State = State;
 
     fn check(&self) -> Result<()> {
-        friction("the noise a", self.a, 1.0)
+        frictions("the noise a", &self.a)
     }
 
     fn init(&self, theta: &[f64], tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<State> {
         let (mut velocity, mut g) = (vec![0.0; theta.len()], vec![0.0; theta.len()]);
         refresh(&mut velocity, tick, oracle.noise());
         oracle.fresh(theta, &mut g)?;
-        let thermostats = self.thermostats.init(oracle.layout(), self.a);
+        let thermostats = self.thermostats.init(oracle.layout(), &self.a)?;
         Ok(State { theta: theta.to_vec(), velocity, thermostats, g })
     }
 
@@ -78,12 +79,10 @@ impl<G: GradientEstimator> Dynamics<G> for Badodab {
         thermostats.iter_mut().for_each(|thermostat| thermostat.adjust(velocity, tick, 0.5));
         let rng = oracle.noise();
         for thermostat in thermostats.iter() {
-            let (kept, renewed) = ((-thermostat.xi).exp(), self.a * tick.temperature * renewal(thermostat.xi));
-            for piece in tick.pieces {
-                let start = piece.range.start.max(thermostat.range().start);
-                let end = piece.range.end.min(thermostat.range().end).max(start);
-                let sd = (renewed * piece.h).sqrt();
-                velocity[start..end].iter_mut().for_each(|v| *v = kept * *v + sd * normal(rng));
+            let (kept, renewed) = ((-thermostat.xi).exp(), thermostat.a * tick.temperature * renewal(thermostat.xi));
+            for Piece { range, h } in tick.within(thermostat.range()) {
+                let sd = (renewed * h).sqrt();
+                velocity[range].iter_mut().for_each(|v| *v = kept * *v + sd * normal(rng));
             }
         }
         thermostats.iter_mut().for_each(|thermostat| thermostat.adjust(velocity, tick, 0.5));

@@ -19,6 +19,7 @@ use sgmcmc_core::rng::StreamRng;
 use sgmcmc_core::{Error, Result};
 
 use crate::dynamics::normal;
+use crate::per_parameter::PerParameter;
 use crate::step_size::Tick;
 
 /// ν ~ N(0, hT).
@@ -49,4 +50,9 @@ fn friction(name: &'static str, value: f64, most: f64) -> Result<()> {
     }
     let expected = if most.is_finite() { "it must be above 0 and at most 1" } else { "it must be a positive number" };
     Err(Error::Setting { name, value: value.to_string(), expected })
+}
+
+/// An error unless all of `values` are frictions of at most 1.
+fn frictions(name: &'static str, values: &PerParameter<f64>) -> Result<()> {
+    values.values().try_for_each(|value| friction(name, *value, 1.0))
 }

@@ -2,14 +2,17 @@
 //! θ += ν; ν ← (1−α) ν + h ĝ(θ) + N(0, 2(α − β̂) h T).
 //!
 //! Source: Chen, Fox & Guestrin (2014); Baker (2019), §4.3.2. Cost: L gradient estimates per iteration, each on a new minibatch.
-//! β̂ is an estimate of what the noise of the gradient already contributes: h² V = 2 β̂ h with V the variance of ĝ, so β̂ = hV/2.
+//! Every parameter may have its own α. β̂ is an estimate of what the noise of the gradient already contributes: h² V = 2 β̂ h with V the variance of ĝ, so β̂ = hV/2.
+
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use sgmcmc_core::{Error, GradientEstimator, GradientNoise, Oracle, Result};
 
-use super::{drift, friction, refresh};
+use super::{drift, frictions, refresh};
 use crate::dynamics::{Dynamics, normal, positioned};
-use crate::step_size::Tick;
+use crate::per_parameter::PerParameter;
+use crate::step_size::{Piece, Tick};
 
 /// What is known of the noise of the gradient, β̂.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,13 +30,13 @@ pub enum NoiseEstimate {
 ///
 /// | setting | default | purpose | range |
 /// |---|---|---|---|
-/// | `alpha` | 0.01 | friction α | (0, 1] |
+/// | `alpha` | 0.01 | friction α, for all parameters or by name | (0, 1] |
 /// | `steps` | 5 | inner steps L | ≥ 1 |
-/// | `noise` | 0 | the gradient's own noise β̂ | [0, α] |
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// | `noise` | 0 | the gradient's own noise β̂ | from 0 to the least α |
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sghmc {
-    /// Friction α.
-    pub alpha: f64,
+    /// Friction α: a number by `into`, or one for each parameter.
+    pub alpha: PerParameter<f64>,
     /// Inner steps L.
     pub steps: u32,
     /// The gradient's own noise β̂.
@@ -42,15 +45,17 @@ pub struct Sghmc {
 
 impl Default for Sghmc {
     fn default() -> Self {
-        Self { alpha: 0.01, steps: 5, noise: NoiseEstimate::Fixed(0.0) }
+        Self { alpha: 0.01.into(), steps: 5, noise: NoiseEstimate::Fixed(0.0) }
     }
 }
 
-/// θ, ν, and β̂ per coordinate.
+/// θ, ν, and what α and β̂ are where.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     theta: Vec<f64>,
     velocity: Vec<f64>,
+    /// α of successive ranges of coordinates.
+    frictions: Vec<(Range<usize>, f64)>,
     /// β̂ of each coordinate, where it was measured.
     measured: Vec<f64>,
     #[serde(skip)]
@@ -66,13 +71,13 @@ impl<G: GradientEstimator> Dynamics<G> for Sghmc {
     type State = State;
 
     fn check(&self) -> Result<()> {
-        friction("the friction alpha", self.alpha, 1.0)?;
+        frictions("the friction alpha", &self.alpha)?;
         if self.steps == 0 {
             let expected = "take at least 1 inner step";
             return Err(Error::Setting { name: "the number of inner steps", value: "0".into(), expected });
         }
         match self.noise {
-            NoiseEstimate::Fixed(beta) if !(0.0..=self.alpha).contains(&beta) => {
+            NoiseEstimate::Fixed(beta) if !self.alpha.values().all(|alpha| (0.0..=*alpha).contains(&beta)) => {
                 let (value, expected) = (beta.to_string(), "it must be between 0 and alpha");
                 Err(Error::Setting { name: "the noise estimate", value, expected })
             }
@@ -81,20 +86,24 @@ impl<G: GradientEstimator> Dynamics<G> for Sghmc {
     }
 
     fn init(&self, theta: &[f64], tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<State> {
+        let places = self.alpha.places(oracle.layout())?.into_iter();
+        let frictions: Vec<_> = places.map(|(range, alpha)| (range, *alpha)).collect();
         let mut measured = Vec::new();
         if let NoiseEstimate::Measured { draws } = self.noise {
             let (estimator, evaluator) = oracle.parts();
             let noise = GradientNoise::measure(estimator, evaluator, theta, draws, NOISE_SEED)?;
             measured.extend_from_slice(noise.variance());
-            for piece in tick.pieces {
-                measured[piece.range.clone()].iter_mut().for_each(|v| *v = (0.5 * piece.h * *v).min(self.alpha));
+            for (range, alpha) in &frictions {
+                for piece in tick.within(range.clone()) {
+                    measured[piece.range].iter_mut().for_each(|v| *v = (0.5 * piece.h * *v).min(*alpha));
+                }
             }
         }
-        Ok(State { theta: theta.to_vec(), velocity: vec![0.0; theta.len()], measured, g: Vec::new() })
+        Ok(State { theta: theta.to_vec(), velocity: vec![0.0; theta.len()], frictions, measured, g: Vec::new() })
     }
 
     fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
-        let State { theta, velocity, measured, g } = state;
+        let State { theta, velocity, frictions, measured, g } = state;
         g.resize(theta.len(), 0.0);
         refresh(velocity, tick, oracle.noise());
         let mut log_posterior = f64::NAN;
@@ -102,20 +111,19 @@ impl<G: GradientEstimator> Dynamics<G> for Sghmc {
             drift(theta, velocity, 1.0);
             log_posterior = oracle.fresh(theta, g)?;
             let rng = oracle.noise();
-            for piece in tick.pieces {
-                let heat = 2.0 * piece.h * tick.temperature;
-                let mut update = |v: &mut f64, g: f64, sd: f64| {
-                    *v = (1.0 - self.alpha) * *v + piece.h * g + sd * normal(rng);
-                };
-                let moved = velocity[piece.range.clone()].iter_mut().zip(&g[piece.range.clone()]);
+            let pieces = frictions.iter().flat_map(|(range, alpha)| tick.within(range.clone()).map(|p| (p, *alpha)));
+            for (Piece { range, h }, alpha) in pieces {
+                let heat = 2.0 * h * tick.temperature;
+                let mut update = |v: &mut f64, g: f64, sd: f64| *v = (1.0 - alpha) * *v + h * g + sd * normal(rng);
+                let moved = velocity[range.clone()].iter_mut().zip(&g[range.clone()]);
                 match self.noise {
                     NoiseEstimate::Fixed(beta) => {
-                        let sd = (heat * (self.alpha - beta)).sqrt();
+                        let sd = (heat * (alpha - beta)).sqrt();
                         moved.for_each(|(v, g)| update(v, *g, sd));
                     }
                     NoiseEstimate::Measured { .. } => moved
-                        .zip(&measured[piece.range.clone()])
-                        .for_each(|((v, g), beta)| update(v, *g, (heat * (self.alpha - beta)).sqrt())),
+                        .zip(&measured[range])
+                        .for_each(|((v, g), beta)| update(v, *g, (heat * (alpha - beta)).sqrt())),
                 }
             }
         }

@@ -7,27 +7,28 @@ use serde::{Deserialize, Serialize};
 use sgmcmc_core::{GradientEstimator, Layout, Oracle, Result};
 
 use super::thermostat::{Thermostat, Thermostats};
-use super::{drift, friction, refresh};
+use super::{drift, frictions, refresh};
 use crate::dynamics::{Dynamics, normal, positioned};
-use crate::step_size::Tick;
+use crate::per_parameter::PerParameter;
+use crate::step_size::{Piece, Tick};
 
 /// The stochastic gradient Nosé–Hoover thermostat.
 ///
 /// | setting | default | purpose | range |
 /// |---|---|---|---|
-/// | `a` | 0.01 | noise added, and the first value of the thermostats | (0, 1] |
-/// | `thermostats` | per parameter | which coordinates share one | |
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// | `a` | 0.01 | noise added, for all parameters or by name, and the first value of the thermostats | (0, 1] |
+/// | `thermostats` | per parameter | which coordinates share one | global only with one `a` |
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sgnht {
-    /// Noise added, and the first value of the thermostats.
-    pub a: f64,
+    /// Noise added, and the first value of the thermostats: a number by `into`, or one for each parameter.
+    pub a: PerParameter<f64>,
     /// Which coordinates share a thermostat.
     pub thermostats: Thermostats,
 }
 
 impl Default for Sgnht {
     fn default() -> Self {
-        Self { a: 0.01, thermostats: Thermostats::PerParameter }
+        Self { a: 0.01.into(), thermostats: Thermostats::PerParameter }
     }
 }
 
@@ -47,13 +48,13 @@ impl<G: GradientEstimator> Dynamics<G> for Sgnht {
     type State = State;
 
     fn check(&self) -> Result<()> {
-        friction("the noise a", self.a, 1.0)
+        frictions("the noise a", &self.a)
     }
 
     fn init(&self, theta: &[f64], tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<State> {
         let mut velocity = vec![0.0; theta.len()];
         refresh(&mut velocity, tick, oracle.noise());
-        let thermostats = self.thermostats.init(oracle.layout(), self.a);
+        let thermostats = self.thermostats.init(oracle.layout(), &self.a)?;
         Ok(State { theta: theta.to_vec(), velocity, thermostats, g: Vec::new() })
     }
 
@@ -62,14 +63,14 @@ impl<G: GradientEstimator> Dynamics<G> for Sgnht {
         g.resize(theta.len(), 0.0);
         drift(theta, velocity, 1.0);
         let log_posterior = oracle.fresh(theta, g)?;
-        for thermostat in thermostats.iter() {
-            velocity[thermostat.range()].iter_mut().for_each(|v| *v *= 1.0 - thermostat.xi);
-        }
         let rng = oracle.noise();
-        for piece in tick.pieces {
-            let sd = (2.0 * self.a * piece.h * tick.temperature).sqrt();
-            for (v, g) in velocity[piece.range.clone()].iter_mut().zip(&g[piece.range.clone()]) {
-                *v += piece.h * g + sd * normal(rng);
+        for thermostat in thermostats.iter() {
+            let kept = 1.0 - thermostat.xi;
+            for Piece { range, h } in tick.within(thermostat.range()) {
+                let sd = (2.0 * thermostat.a * h * tick.temperature).sqrt();
+                for (v, g) in velocity[range.clone()].iter_mut().zip(&g[range]) {
+                    *v = kept * *v + (h * g + sd * normal(rng));
+                }
             }
         }
         thermostats.iter_mut().for_each(|thermostat| thermostat.adjust(velocity, tick, 1.0));

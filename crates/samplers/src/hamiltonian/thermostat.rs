@@ -2,9 +2,12 @@
 //!
 //! ξ += share · (νᵀν/p − hT), over the p coordinates that share a thermostat.
 
-use serde::{Deserialize, Serialize};
-use sgmcmc_core::Layout;
+use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+use sgmcmc_core::{Error, Layout, Result};
+
+use crate::per_parameter::PerParameter;
 use crate::step_size::Tick;
 
 /// Which coordinates share a thermostat.
@@ -13,7 +16,7 @@ pub enum Thermostats {
     /// One for every named parameter, as in R.
     #[default]
     PerParameter,
-    /// One for all.
+    /// One for all, which then share one noise a as well: a single friction cannot balance several.
     Global,
 }
 
@@ -21,19 +24,35 @@ pub enum Thermostats {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Thermostat {
     pub(super) xi: f64,
+    /// The noise a that it balances.
+    pub(super) a: f64,
     start: usize,
     end: usize,
 }
 
 impl Thermostats {
-    /// The thermostats of `layout`, all at `xi`.
-    pub(super) fn init(self, layout: &Layout, xi: f64) -> Vec<Thermostat> {
+    /// The thermostats of `layout`, each at its own a.
+    ///
+    /// # Errors
+    ///
+    /// If an a belongs to a parameter that is not there, or several are to be balanced by one thermostat.
+    pub(super) fn init(self, layout: &Layout, a: &PerParameter<f64>) -> Result<Vec<Thermostat>> {
+        let places = a.places(layout)?;
+        let thermostat = |a: f64, range: Range<usize>| Thermostat { xi: a, a, start: range.start, end: range.end };
         match self {
-            Self::Global => vec![Thermostat { xi, start: 0, end: layout.dim() }],
             Self::PerParameter => {
-                let place =
-                    |block: &sgmcmc_core::Block| Thermostat { xi, start: block.range.start, end: block.range.end };
-                layout.blocks().iter().map(place).collect()
+                Ok(layout.blocks().iter().map(|block| thermostat(*a.of(&block.name), block.range.clone())).collect())
+            }
+            Self::Global => {
+                let first = places.first().map_or(*a.common(), |(_, a)| **a);
+                match places.iter().find(|(_, a)| a.to_bits() != first.to_bits()) {
+                    None => Ok(vec![thermostat(first, 0..layout.dim())]),
+                    Some((_, other)) => {
+                        let value = format!("{first} for one parameter and {other} for another");
+                        let expected = "one thermostat for all balances one noise: use `Thermostats::PerParameter`";
+                        Err(Error::Setting { name: "the noise a", value, expected })
+                    }
+                }
             }
         }
     }
@@ -52,7 +71,7 @@ impl Thermostats {
 }
 
 impl Thermostat {
-    pub(super) fn range(&self) -> std::ops::Range<usize> {
+    pub(super) fn range(&self) -> Range<usize> {
         self.start..self.end
     }
 
@@ -60,14 +79,8 @@ impl Thermostat {
     pub(super) fn adjust(&mut self, velocity: &[f64], tick: Tick<'_>, share: f64) {
         let p = (self.end - self.start) as f64;
         let heat: f64 = velocity[self.range()].iter().map(|v| v * v).sum();
-        let target: f64 = tick
-            .pieces
-            .iter()
-            .map(|piece| {
-                let shared = piece.range.end.min(self.end).saturating_sub(piece.range.start.max(self.start));
-                shared as f64 * piece.h * tick.temperature
-            })
-            .sum();
+        let target: f64 =
+            tick.within(self.range()).map(|piece| piece.range.len() as f64 * piece.h * tick.temperature).sum();
         self.xi += share * (heat - target) / p;
     }
 }

@@ -29,7 +29,7 @@ use crate::threshold::SamplingThreshold;
 /// | [`find_mode`](Self::find_mode) | only with control variates | start at the posterior mode |
 /// | [`gibbs`](Self::gibbs) | – | an update of some parameters after every step |
 /// | [`collect_below`](Self::collect_below) | – | keep draws from the sampling threshold on |
-/// | [`progress`](Self::progress) | off | who is told how far chains are |
+/// | [`progress`](Self::progress) | off | who is told how far the chains of `sample` are |
 /// | [`stop_on`](Self::stop_on) | – | a signal that ends chains early |
 /// | [`checkpoint`](Self::checkpoint) | – | save chains on the way, and go on from there |
 #[derive(Clone, Debug)]
@@ -95,7 +95,8 @@ impl<T, D, G, M> Builder<T, D, G, M> {
         Builder { target, dynamics, gradient, mode, step_size, temperature, plan }
     }
 
-    /// Starts chains at the posterior mode, found by `search` from the start that is given.
+    /// Starts chains at the posterior mode, found by `search` from the start that is given: on variance-reduced minibatches where
+    /// the estimator has minibatches, on all observations where it has none.
     #[must_use]
     pub fn find_mode<O: Optimiser>(self, search: ModeSearch<O>) -> Builder<T, D, G, FindMode<O>> {
         let Self { target, dynamics, gradient, step_size, temperature, plan, .. } = self;
@@ -161,7 +162,8 @@ impl<T, D, G, M> Builder<T, D, G, M> {
         self
     }
 
-    /// How the run is watched: [`Watch::lines`], or any reporter by [`Watch::by`].
+    /// How [`sample`](Self::sample) and [`sample_into`](Self::sample_into) are watched: [`Watch::lines`], or any reporter by
+    /// [`Watch::by`]. The search for a mode, and a chain stepped by hand, are not watched.
     #[must_use]
     pub fn progress(mut self, watch: Watch) -> Self {
         self.plan.watch = watch;

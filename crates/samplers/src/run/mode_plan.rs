@@ -2,7 +2,7 @@
 
 use sgmcmc_core::minibatch::{Minibatch, Scheme};
 use sgmcmc_core::mode::Optimiser;
-use sgmcmc_core::{ChainRng, Evaluator, GradientEstimator, Mode, ModeSearch, Result, Svrg};
+use sgmcmc_core::{ChainRng, Evaluator, FullGradient, GradientEstimator, Mode, ModeSearch, Result, Svrg};
 
 use super::Minibatched;
 
@@ -22,7 +22,7 @@ impl<G: GradientEstimator> ModePlan<G> for NoMode {
     }
 }
 
-/// Chains start at the mode, found on variance-reduced minibatches of the estimator's own scheme.
+/// Chains start at the mode, found on variance-reduced minibatches of the estimator's own scheme, or on the full gradient.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FindMode<O>(pub ModeSearch<O>);
 
@@ -33,6 +33,12 @@ impl<O: Optimiser, G: Minibatched> ModePlan<G> for FindMode<O> {
         let mode = self.0.run(Svrg::new(scheme, period), evaluator, theta)?;
         gradient.centre_at(&mode.theta);
         Ok(Some(mode))
+    }
+}
+
+impl<O: Optimiser> ModePlan<FullGradient> for FindMode<O> {
+    fn find(&self, gradient: &mut FullGradient, evaluator: Box<dyn Evaluator>, theta: &[f64]) -> Result<Option<Mode>> {
+        self.0.run(*gradient, evaluator, theta).map(Some)
     }
 }
 

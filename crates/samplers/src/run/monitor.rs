@@ -35,6 +35,28 @@ impl Progress {
     }
 }
 
+/// Speed, time left (or taken, once the chain has ended) and log posterior: "1802/s, 1 min 12 s left, log posterior -29671.4".
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = if self.rate < 10.0 { 2 } else { 0 };
+        write!(f, "{:.digits$}/s, ", self.rate)?;
+        if self.ended {
+            write!(f, "ended after {}", in_words(self.elapsed))?;
+        } else {
+            write!(f, "{} left", in_words(self.remaining()))?;
+        }
+        write!(f, ", log posterior {:.1}", self.log_posterior)
+    }
+}
+
+fn in_words(time: Duration) -> String {
+    match time.as_secs() {
+        s @ 0..60 => format!("{s} s"),
+        s @ 60..3600 => format!("{} min {} s", s / 60, s % 60),
+        s => format!("{} h {} min", s / 3600, s / 60 % 60),
+    }
+}
+
 /// Told where chains are, from their threads, a few times a second and when each ends.
 pub trait Reporter: Send + Sync {
     /// Chain `progress.chain` is here.
@@ -53,13 +75,9 @@ pub struct Lines;
 
 impl Reporter for Lines {
     fn report(&self, progress: &Progress) {
-        let Progress { chain, iteration, total, rate, log_posterior, .. } = progress;
-        let left = progress.remaining().as_secs();
+        let Progress { chain, iteration, total, .. } = progress;
         // Nothing to be done if standard error is closed, and no reason to stop sampling.
-        let _ = writeln!(
-            std::io::stderr().lock(),
-            "chain {chain}: {iteration}/{total}, {rate:.0}/s, {left} s left, log posterior {log_posterior:.1}"
-        );
+        let _ = writeln!(std::io::stderr().lock(), "chain {chain}: {iteration}/{total}, {progress}");
     }
 }
 
@@ -177,5 +195,22 @@ impl Clock {
         let elapsed = self.began.elapsed();
         let rate = (iteration - self.first) as f64 / elapsed.as_secs_f64().max(1e-9);
         Progress { chain: self.chain, iteration, total: self.total, elapsed, rate, log_posterior, ended }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_told_in_words() {
+        let at = |iteration, rate, ended| {
+            let elapsed = Duration::from_secs(3725);
+            Progress { chain: 1, iteration, total: 10_000, elapsed, rate, log_posterior: -12.34, ended }.to_string()
+        };
+        assert_eq!(at(9000, 250.0, false), "250/s, 4 s left, log posterior -12.3");
+        assert_eq!(at(2500, 100.0, false), "100/s, 1 min 15 s left, log posterior -12.3");
+        assert_eq!(at(1000, 1.25, false), "1.25/s, 2 h 0 min left, log posterior -12.3");
+        assert_eq!(at(10_000, 2.5, true), "2.50/s, ended after 1 h 2 min, log posterior -12.3");
     }
 }

@@ -77,18 +77,50 @@ pub(crate) fn rows_transpose<S: Number, T: Element>(
     let lanes = out.len() / width;
     assert_eq!(out.len(), lanes * width);
     let rows = Rows { table, width, lines };
+    match width {
+        1 => turn_narrow::<1, S, T>(simd, rows, out),
+        2 => turn_narrow::<2, S, T>(simd, rows, out),
+        3 => turn_narrow::<3, S, T>(simd, rows, out),
+        4 => turn_narrow::<4, S, T>(simd, rows, out),
+        _ => turn(simd, rows, out),
+    }
+}
+
+/// Rows of W numbers, one after another.
+fn turn_narrow<const W: usize, S: Number, T: Element>(simd: Simd, rows: Rows<'_, S>, out: &mut [T]) {
+    let lanes = out.len() / W;
+    simd.run(
+        #[inline(always)]
+        move |_| {
+            for i in 0..lanes {
+                rows.fetch(i + AHEAD);
+                let row = rows.get(i);
+                for j in 0..W {
+                    out[j * lanes + i] = row[j].element();
+                }
+            }
+        },
+    );
+}
+
+/// Several rows at a time, so that what is written is consecutive.
+fn turn<S: Number, T: Element>(simd: Simd, rows: Rows<'_, S>, out: &mut [T]) {
+    let (width, lanes) = (rows.width, out.len() / rows.width);
     simd.run(
         #[inline(always)]
         move |_| {
             let whole = lanes - lanes % TURNED;
             for first in (0..whole).step_by(TURNED) {
-                let group: [&[S]; TURNED] = std::array::from_fn(|r| rows.get(first + r));
-                for r in 0..TURNED {
+                let mut group: [&[S]; TURNED] = [&[]; TURNED];
+                for (r, row) in group.iter_mut().enumerate() {
+                    *row = rows.get(first + r);
                     rows.fetch(first + TURNED + r);
                 }
                 for j in 0..width {
-                    let values: [T; TURNED] = std::array::from_fn(|r| group[r][j].element());
-                    out[j * lanes + first..][..TURNED].copy_from_slice(&values);
+                    let out = &mut out[j * lanes + first..][..TURNED];
+                    for (out, row) in out.iter_mut().zip(&group) {
+                        *out = row[j].element();
+                    }
                 }
             }
             for i in whole..lanes {

@@ -13,7 +13,7 @@ use super::Program;
 use super::instruction::Instruction;
 use super::lower::{Gradient, RowValue, Term};
 use super::view::Store;
-use crate::kernels::{Simd, add_to_f64};
+use crate::kernels::{Simd, add_to_f64, sum};
 
 /// What a program is run on.
 #[derive(Clone, Copy, Debug)]
@@ -199,23 +199,26 @@ impl<T: Real> Machine<'_, T> {
 
     /// Σ wᵢ · (value of row i) over the tile; the values go to `sink` if it wants them.
     fn row_values(&self, row: &RowValue, tile: Tile<'_>, sink: &mut Sink<'_>) -> f64 {
-        let shared = match row {
-            RowValue::Rows(..) => 0.0,
-            other => self.shared_value(other),
-        };
-        let value = |lane: usize| match row {
-            RowValue::Rows(store, feature) => self.number(*store, feature * tile.t + lane),
-            _ => shared,
-        };
+        let Tile { first, t, .. } = tile;
         if let Sink::Rows(out) = sink {
-            out[tile.first..tile.first + tile.t].iter_mut().enumerate().for_each(|(lane, out)| *out = value(lane));
+            out[first..first + t].iter_mut().enumerate().for_each(|(lane, out)| *out = self.row_value(row, t, lane));
         }
-        match tile.call.weights {
-            Some(weights) => {
-                let weights = &weights[tile.first..tile.first + tile.t];
-                weights.iter().enumerate().map(|(lane, weight)| weight * value(lane)).sum()
+        match (tile.call.weights, row) {
+            (None, RowValue::Rows(Store::Native(buffer), feature)) => {
+                sum(self.simd, &self.native[*buffer][feature * t..][..t]).to_f64()
             }
-            None => (0..tile.t).map(value).sum(),
+            (None, row) => (0..t).map(|lane| self.row_value(row, t, lane)).sum(),
+            (Some(weights), row) => {
+                let weights = weights[first..first + t].iter().enumerate();
+                weights.map(|(lane, weight)| weight * self.row_value(row, t, lane)).sum()
+            }
+        }
+    }
+
+    fn row_value(&self, row: &RowValue, t: usize, lane: usize) -> f64 {
+        match row {
+            RowValue::Rows(store, feature) => self.number(*store, feature * t + lane),
+            shared => self.shared_value(shared),
         }
     }
 

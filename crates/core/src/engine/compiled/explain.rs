@@ -1,6 +1,5 @@
 //! What was made of a model's closures, in words.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use sgmcmc_compiler::program::{Plan, Real};
@@ -34,17 +33,22 @@ fn describe<T: Real>(sheet: &Sheet, precision: &str) -> Result<String, Reason> {
         let _ = writeln!(text, "  {buffers} buffers, {kib:.1} KiB, tiles of {tile_rows} rows");
         for (stage, list) in ["before the rows", "for each tile", "after the rows"].iter().zip(instructions) {
             if !list.is_empty() {
-                let _ = writeln!(text, "  {stage}: {}", counted(list));
+                let _ = writeln!(text, "  {stage}: {}", listed(list));
             }
         }
     }
     Ok(text)
 }
 
-/// Names with how often they occur.
-fn counted(names: &[String]) -> String {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    names.iter().for_each(|name| *counts.entry(name).or_default() += 1);
+/// Names in order, those that occur several times in a row once.
+fn listed(names: &[String]) -> String {
+    let mut runs: Vec<(&str, usize)> = Vec::new();
+    for name in names {
+        match runs.last_mut() {
+            Some((last, count)) if last == name => *count += 1,
+            _ => runs.push((name, 1)),
+        }
+    }
     let named = |(name, count): (&str, usize)| if count == 1 { name.into() } else { format!("{count} × {name}") };
-    counts.into_iter().map(named).collect::<Vec<_>>().join(", ")
+    runs.into_iter().map(named).collect::<Vec<_>>().join(", ")
 }

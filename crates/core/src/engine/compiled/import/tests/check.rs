@@ -2,7 +2,10 @@
 
 use burn_tensor::DType;
 
-use crate::engine::compiled::capture::{capture, same_at};
+use sgmcmc_compiler::reference::{Inputs, evaluate};
+
+use crate::data::Values;
+use crate::engine::compiled::capture::{Likelihood, capture, same_at};
 use crate::{Dataset, Model, TensorTree};
 
 /// Captures the model of `name`, which must work, give a term of one number, and be the same at other numbers of rows.
@@ -18,8 +21,43 @@ pub(super) fn check<P: TensorTree, D: TensorTree>(name: &str, model: &Model<P, D
         let shape = captured.graph.shape(prior);
         assert!(shape.dims.is_empty() && !shape.rows, "{name}: {shape:?}");
     }
+    let mut evaluator = posterior.evaluator(start).unwrap();
+    let theta = layout.flatten(start).unwrap();
+    let n = data.observations();
+    let columns = data.columns().iter().map(|column| values(column.values())).collect();
+    let parameters = layout.blocks().iter().map(|block| theta[block.range.clone()].to_vec()).collect();
+    let inputs = Inputs { parameters, data: columns, weights: vec![1.0; n] };
+    let nodes = evaluate(&captured.graph, &inputs, n).unwrap();
+    if let Some(Likelihood { node, summed: false }) = captured.likelihood {
+        let mut expected = vec![0.0; n];
+        evaluator.pointwise(&theta, evaluator.all_rows(), &mut expected).unwrap();
+        let found = &nodes[node.index()];
+        for (row, expected) in expected.iter().enumerate() {
+            close(&format!("{name}, row {row}"), found.row(row)[0], *expected);
+        }
+    }
+    let expected = evaluator.prior(&theta, &mut vec![0.0; theta.len()]).unwrap();
+    let found = captured.prior.map_or(0.0, |prior| nodes[prior.index()].values[0]);
+    close(name, found, expected);
     for n in [2, 5, 64] {
         same_at(&posterior, start, &layout, DType::F64, n, &captured.signature)
             .unwrap_or_else(|reason| panic!("{name} at {n} rows: {reason}"));
+    }
+}
+
+fn close(what: &str, found: f64, expected: f64) {
+    let tolerance = 1e-10 * expected.abs().max(1.0);
+    let same = found.to_bits() == expected.to_bits() || (found - expected).abs() <= tolerance;
+    assert!(same, "{what}: {found} for {expected}");
+}
+
+fn values(values: &Values) -> Vec<f64> {
+    match values {
+        Values::F32(values) => values.iter().map(|value| f64::from(*value)).collect(),
+        Values::F64(values) => values.to_vec(),
+        Values::I32(values) => values.iter().map(|value| f64::from(*value)).collect(),
+        Values::I64(values) => values.iter().map(|value| *value as f64).collect(),
+        Values::Bool(values) => values.iter().map(|value| f64::from(u8::from(*value))).collect(),
+        Values::BoolBytes(values) => values.iter().map(|value| f64::from(u8::from(*value != 0))).collect(),
     }
 }
