@@ -2,7 +2,7 @@
 
 use super::{Site, Stage};
 use crate::error::Result;
-use crate::graph::{CompareOp, Graph, Kind, LogicOp, NodeId, Op, UnaryOp};
+use crate::graph::{BinaryOp, CompareOp, Graph, Kind, LogicOp, NodeId, Op, UnaryOp};
 use crate::shorthand::is;
 
 pub(super) fn apply(site: &mut Site<'_>, _: Stage) -> Result<Option<NodeId>> {
@@ -42,6 +42,9 @@ fn choice(graph: &mut Graph, mask: NodeId, a: NodeId, b: NodeId) -> Result<Optio
     if let Some(opposite) = graph.argument(UnaryOp::Not, mask) {
         return graph.select_where(opposite, b, a).map(Some);
     }
+    if let Some(op) = extreme(graph, mask, a, b) {
+        return graph.binary(op, a, b).map(Some);
+    }
     // The same mask within a branch has one answer there.
     let inner = |graph: &Graph, id: NodeId, side: usize| {
         let node = graph.node(id);
@@ -52,6 +55,25 @@ fn choice(graph: &mut Graph, mask: NodeId, a: NodeId, b: NodeId) -> Result<Optio
         return graph.select_where(mask, first.unwrap_or(a), second.unwrap_or(b)).map(Some);
     }
     Ok(None)
+}
+
+/// The maximum or minimum that `a > b ? a : b` and the like are. Caps at a number stay as they are: guards are known by them.
+fn extreme(graph: &Graph, mask: NodeId, a: NodeId, b: NodeId) -> Option<BinaryOp> {
+    if graph.number(a).is_some() || graph.number(b).is_some() {
+        return None;
+    }
+    let node = graph.node(mask);
+    let greater = match node.op {
+        Op::Compare(CompareOp::Greater | CompareOp::GreaterEqual) => true,
+        Op::Compare(CompareOp::Less | CompareOp::LessEqual) => false,
+        _ => return None,
+    };
+    let in_order = match node.inputs.as_slice() {
+        [first, second] if (*first, *second) == (a, b) => true,
+        [first, second] if (*second, *first) == (a, b) => false,
+        _ => return None,
+    };
+    Some(if greater == in_order { BinaryOp::Max } else { BinaryOp::Min })
 }
 
 fn logic(graph: &Graph, op: LogicOp, a: NodeId, b: NodeId) -> Option<NodeId> {

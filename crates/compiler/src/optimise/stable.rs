@@ -2,7 +2,7 @@
 //!
 //! log p is taken apart as far as p is a product of exponentials: log Σ exp(x) → log-sum-exp, log σ(x) → log-sigmoid,
 //! log(1 + eˣ) → −log σ(−x). Shifts by something that is the same along the axis are dropped: m + lse(x − m) = lse(x),
-//! softmax(x − m) = softmax(x).
+//! softmax(x − m) = softmax(x), max(a, b) + log(1 + e^−|a−b|) = b − log σ(b − a).
 
 use super::movement::size_along;
 use super::{Site, Stage};
@@ -36,13 +36,22 @@ pub(super) fn apply(site: &mut Site<'_>, stage: Stage) -> Result<Option<NodeId>>
             Ok(forward_affine(graph, *x, scale.0, shift.0))
         }
         (Op::Binary(BinaryOp::Div), [a, b]) => ratio(graph, *a, *b),
-        (Op::Binary(BinaryOp::Add), [a, b]) => match shifted_total(graph, *a, *b)? {
-            Some(found) => Ok(Some(found)),
-            None => shifted_total(graph, *b, *a),
-        },
+        (Op::Binary(BinaryOp::Add), [a, b]) => {
+            for (m, total) in [(*a, *b), (*b, *a)] {
+                let log = graph.scaled(total).filter(|(_, scale)| is(*scale, -1.0)).map(|(log, _)| log);
+                let found = match (shifted_total(graph, m, total)?, log) {
+                    (None, Some(log)) => log_add_exp(graph, m, log)?,
+                    (found, _) => found,
+                };
+                if found.is_some() {
+                    return Ok(found);
+                }
+            }
+            Ok(None)
+        }
         (Op::Binary(BinaryOp::Sub), [a, b]) => match graph.node(*b).op {
             Op::LogSumExp(axis) if graph.node(*b).inputs[0] == *a => graph.log_softmax(*a, axis).map(Some),
-            _ => Ok(None),
+            _ => log_add_exp(graph, *a, *b),
         },
         (Op::Where, [mask, a, b]) => Ok(guarded_softplus(graph, *mask, *a, *b)),
         (Op::Softmax(axis), [x]) => match unshifted(graph, *x, *axis) {
@@ -180,6 +189,25 @@ fn shifted_total(graph: &mut Graph, m: NodeId, total: NodeId) -> Result<Option<N
     }
     let sum = graph.log_sum_exp(x, axis)?;
     graph.reshape(sum, graph.shape(total).dims.clone()).map(Some)
+}
+
+/// max(a, b) − log σ(|a − b|) = log(eᵃ + eᵇ) = b − log σ(b − a), which needs neither the maximum nor the modulus.
+fn log_add_exp(graph: &mut Graph, largest: NodeId, log: NodeId) -> Result<Option<NodeId>> {
+    let Some((a, b)) = graph.arguments(BinaryOp::Max, largest) else { return Ok(None) };
+    let Some(gap) = graph.argument(UnaryOp::LogSigmoid, log) else { return Ok(None) };
+    let (modulus, scale, shift) = parts(graph, gap);
+    let Some(difference) = graph.argument(UnaryOp::Abs, modulus) else { return Ok(None) };
+    let Some((p, q)) = graph.arguments(BinaryOp::Sub, difference) else { return Ok(None) };
+    // A factor that a and b have in common may stand outside of their difference.
+    let ((x, slope, offset), (y, other_slope, other_offset)) = (parts(graph, a), parts(graph, b));
+    let pair = |u: NodeId, v: NodeId| (u, v) == (p, q) || (v, u) == (p, q);
+    let common = pair(x, y) && is(slope, other_slope) && is(offset, other_offset) && is(scale, slope.abs());
+    if !is(shift, 0.0) || !(common || (pair(a, b) && is(scale, 1.0))) {
+        return Ok(None);
+    }
+    let gap = graph.sub_of(b, a)?;
+    let log = graph.unary(UnaryOp::LogSigmoid, gap);
+    graph.sub_of(b, log).map(Some)
 }
 
 /// What is below reshapes.

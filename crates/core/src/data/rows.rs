@@ -116,15 +116,16 @@ impl<'a> Rows<'a> {
 
     /// An error unless every row is below `observations`.
     pub fn check(&self, observations: usize) -> Result<()> {
-        let largest = match self.selection {
-            Selection::Range { length: 0, .. } => None,
-            Selection::Range { start, length } => Some(start + length - 1),
-            Selection::List(rows) => rows.iter().copied().max(),
+        let outside = match self.selection {
+            Selection::Range { start, length } => length > 0 && start + length > observations,
+            // Without a branch per row: this is done at every step.
+            Selection::List(rows) => rows.iter().fold(false, |outside, row| outside | (*row >= observations)),
         };
-        match largest {
-            Some(row) if row >= observations => Err(Error::RowOutOfRange { row, observations }),
-            _ => Ok(()),
+        if outside {
+            let row = self.iter().map(|(row, _)| row).max().unwrap_or(observations);
+            return Err(Error::RowOutOfRange { row, observations });
         }
+        Ok(())
     }
 
     fn weight(&self, position: usize) -> f64 {

@@ -20,6 +20,9 @@ const TURNED: usize = 8;
 /// How many rows ahead of their use rows at places all over the table are fetched.
 const AHEAD: usize = 12;
 
+/// Bytes of a table that is in the cache anyway.
+const NEAR: usize = 256 << 10;
+
 /// Which rows of a table.
 #[derive(Clone, Copy, Debug)]
 pub enum Lines<'a> {
@@ -54,10 +57,12 @@ impl<'a, T> Rows<'a, T> {
         &self.table[self.lines.get(i).saturating_mul(self.width)..][..self.width]
     }
 
-    /// Starts to load row i, if the rows are at places all over the table.
+    /// Starts to load row i, if the rows are at places all over a table too large for the near cache.
     #[inline(always)]
     fn fetch(self, i: usize) {
-        if let Lines::List(_) = self.lines {
+        if let Lines::List(_) = self.lines
+            && size_of_val(self.table) > NEAR
+        {
             prefetch_row(self.table, self.width, self.lines.get(i));
         }
     }

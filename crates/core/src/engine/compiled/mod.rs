@@ -49,6 +49,7 @@ struct Compiled<P, D, T> {
 
 /// Programs that many chains never need.
 struct Others<T> {
+    weighted: Option<Program<T>>,
     pointwise: Option<Program<T>>,
     per_datum: Option<Program<T>>,
     prior_value: Option<Program<T>>,
@@ -92,7 +93,7 @@ fn sheet<P: TensorTree, D: TensorTree>(
 impl<P: TensorTree, D: TensorTree, T: Real> Compiled<P, D, T> {
     fn new(posterior: &Posterior<P, D>, eager: Eager<P, D>, sheet: Arc<Sheet>) -> std::result::Result<Self, Reason> {
         let (likelihood, prior) = (sheet.program(&sheet.likelihood)?, sheet.program(&sheet.prior)?);
-        let others = Others { pointwise: None, per_datum: None, prior_value: None };
+        let others = Others { weighted: None, pointwise: None, per_datum: None, prior_value: None };
         let (same, different) = (vec![], vec![]);
         Ok(Self { posterior: posterior.clone(), eager, sheet, likelihood, prior, others, same, different, threads: 1 })
     }
@@ -129,12 +130,17 @@ impl<P: TensorTree, D: TensorTree, T: Real> Compiled<P, D, T> {
 
     /// Adds the gradient of power · Σ wᵢ log p(xᵢ|θ) to `grad`; returns the value.
     fn run_likelihood(&mut self, theta: &[f64], rows: Rows<'_>, grad: &mut [f64]) -> Result<f64> {
-        if matches!(rows.weights(), Weights::Each(_)) {
-            self.require_terms("weighted subsampling")?;
-        }
+        let program = match rows.weights() {
+            Weights::Same(_) => &mut self.likelihood,
+            Weights::Each(_) => {
+                self.require_terms("weighted subsampling")?;
+                self.others.make(&self.sheet, self.threads)?;
+                &mut self.others.weighted
+            }
+        };
         let (power, _) = self.posterior.model().powers();
         let columns = self.posterior.data().columns();
-        let Some(program) = &mut self.likelihood else { return Ok(0.0) };
+        let Some(program) = program else { return Ok(0.0) };
         let mut total = 0.0;
         for chunk in rows.chunks(self.posterior.chunk()) {
             total += run(program, columns, theta, chunk, power, Sink::Gradient(&mut *grad))?;
@@ -226,8 +232,8 @@ impl<P: TensorTree, D: TensorTree, T: Real> Evaluator for Compiled<P, D, T> {
 
     fn set_threads(&mut self, threads: usize) {
         self.threads = threads;
-        let Others { pointwise, per_datum, prior_value } = &mut self.others;
-        let programs = [&mut self.likelihood, &mut self.prior, pointwise, per_datum, prior_value];
+        let Others { weighted, pointwise, per_datum, prior_value } = &mut self.others;
+        let programs = [&mut self.likelihood, &mut self.prior, weighted, pointwise, per_datum, prior_value];
         programs.into_iter().flatten().for_each(|program| program.set_threads(threads));
     }
 }
@@ -240,7 +246,8 @@ impl<T: Real> Others<T> {
             program.iter_mut().for_each(|program: &mut Program<T>| program.set_threads(threads));
             Ok(program)
         };
-        if self.pointwise.is_none() {
+        if self.pointwise.is_none() && self.prior_value.is_none() {
+            self.weighted = made(&sheet.weighted)?;
             self.pointwise = made(&sheet.pointwise)?;
             self.per_datum = made(&sheet.per_datum)?;
             self.prior_value = made(&sheet.prior_value)?;

@@ -20,6 +20,19 @@ pub(super) struct Part {
     pub(super) nodes: [usize; 2],
 }
 
+/// Which gradient of a per-row value is wanted.
+#[derive(Clone, Copy, Debug)]
+enum Wanted {
+    /// None.
+    Values,
+    /// That of the sum.
+    Gradient,
+    /// That of the weighted sum.
+    WeightedGradient,
+    /// That of each row.
+    RowGradients,
+}
+
 /// The parts of a model, and what they were made from.
 #[derive(Debug)]
 pub(super) struct Sheet {
@@ -28,8 +41,10 @@ pub(super) struct Sheet {
     /// Operations that Burn recorded.
     pub(super) operations: usize,
     pub(super) summed: bool,
-    /// log p(xᵢ|θ) and the gradient of Σ wᵢ log p(xᵢ|θ).
+    /// log p(xᵢ|θ) and the gradient of Σ log p(xᵢ|θ).
     pub(super) likelihood: Option<Part>,
+    /// The same of Σ wᵢ log p(xᵢ|θ).
+    pub(super) weighted: Option<Part>,
     /// log p(xᵢ|θ) alone.
     pub(super) pointwise: Option<Part>,
     /// The gradient of each log p(xᵢ|θ).
@@ -50,15 +65,18 @@ impl Sheet {
             operations,
             summed: likelihood.as_ref().is_some_and(|likelihood| likelihood.summed),
             likelihood: None,
+            weighted: None,
             pointwise: None,
             per_datum: None,
             prior: None,
             prior_value: None,
         };
         if let Some(likelihood) = &likelihood {
-            sheet.likelihood = Some(Part::rows(&graph, likelihood.node, leaves, Some(RowSums::Sum))?);
-            sheet.per_datum = Some(Part::rows(&graph, likelihood.node, leaves, Some(RowSums::Keep))?);
-            sheet.pointwise = Some(Part::rows(&graph, likelihood.node, leaves, None)?);
+            let part = |wanted| Part::rows(&graph, likelihood.node, leaves, wanted).map(Some);
+            sheet.likelihood = part(Wanted::Gradient)?;
+            sheet.weighted = part(Wanted::WeightedGradient)?;
+            sheet.per_datum = part(Wanted::RowGradients)?;
+            sheet.pointwise = part(Wanted::Values)?;
         }
         if let Some(prior) = prior {
             sheet.prior = Some(Part::shared(&graph, prior, leaves, true)?);
@@ -91,20 +109,30 @@ impl Sheet {
 }
 
 impl Part {
-    /// The per-row value `root`, with the gradients of its weighted sum or of each row if they are wanted.
-    fn rows(graph: &Graph, root: NodeId, leaves: &[NodeId], gradient: Option<RowSums>) -> Result<Self, Reason> {
+    /// The per-row value `root`, with the gradient that is wanted.
+    fn rows(graph: &Graph, root: NodeId, leaves: &[NodeId], wanted: Wanted) -> Result<Self, Reason> {
         let (mut graph, root, leaves) = stable(graph, root, leaves)?;
-        let adjoints = match gradient {
-            None => vec![],
-            Some(rows) => {
+        let own = graph.shape(root).rows;
+        let adjoints = match wanted {
+            Wanted::Values => vec![],
+            Wanted::RowGradients => {
+                let seed = graph.scalar(1.0);
+                differentiate(&mut graph, root, seed, &leaves, RowSums::Keep)?
+            }
+            Wanted::Gradient | Wanted::WeightedGradient => {
                 let weight = graph.weight();
-                let seed = match (graph.shape(root).rows, rows) {
+                let seed = match wanted {
+                    Wanted::Gradient if own => graph.scalar(1.0),
                     // A value that all rows have in common counts as often as there are rows.
-                    (false, RowSums::Sum) => graph.sum_rows(weight),
-                    (_, RowSums::Keep) => graph.scalar(1.0),
-                    (true, RowSums::Sum) => weight,
+                    _ => {
+                        if own {
+                            weight
+                        } else {
+                            graph.sum_rows(weight)
+                        }
+                    }
                 };
-                differentiate(&mut graph, root, seed, &leaves, rows)?
+                differentiate(&mut graph, root, seed, &leaves, RowSums::Sum)?
             }
         };
         Self::simplified(&graph, |gradient| Outputs { row: Some(root), shared: None, gradient }, adjoints)
