@@ -162,6 +162,11 @@ impl Layout {
         Ok(values)
     }
 
+    /// Whether a parameter is constrained, so that values differ from coordinates.
+    pub fn is_constrained(&self) -> bool {
+        self.blocks.iter().any(|block| block.constraint.is_some())
+    }
+
     /// Writes the values of the coordinates `theta` into `values`.
     pub fn values_into(&self, theta: &[f64], values: &mut [f64]) -> Result<()> {
         self.check_length(theta)?;

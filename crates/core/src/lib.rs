@@ -17,6 +17,7 @@ pub mod engine;
 pub mod error;
 pub mod gradient;
 pub mod layout;
+pub mod memory;
 pub mod minibatch;
 pub mod mode;
 pub mod model;

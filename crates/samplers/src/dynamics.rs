@@ -1,5 +1,7 @@
 //! What an algorithm is: one file, one implementation of [`Dynamics`].
 
+use std::ops::Range;
+
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use serde::{Serialize, de::DeserializeOwned};
@@ -54,9 +56,26 @@ pub trait Positioned {
     fn position_mut(&mut self) -> &mut [f64];
 }
 
-/// A standard normal number.
-pub(crate) fn normal(rng: &mut StreamRng) -> f64 {
-    rng.sample(StandardNormal)
+/// Normal numbers drawn at once.
+const BLOCK: usize = 128;
+
+/// Goes through `range` in pieces, each with as many standard normal numbers as it is long.
+pub(crate) fn with_normals(rng: &mut StreamRng, range: Range<usize>, mut each: impl FnMut(Range<usize>, &[f64])) {
+    let mut block = [0.0; BLOCK];
+    for start in range.clone().step_by(BLOCK) {
+        let piece = start..range.end.min(start + BLOCK);
+        let z = &mut block[..piece.len()];
+        fill_normals(rng, z);
+        each(piece, z);
+    }
+}
+
+/// Independent standard normal numbers. Drawn one by one, each would wait until the generator is back in memory.
+#[inline(never)]
+fn fill_normals(rng: &mut StreamRng, z: &mut [f64]) {
+    let mut local = rng.clone();
+    z.iter_mut().for_each(|z| *z = local.sample(StandardNormal));
+    *rng = local;
 }
 
 /// Implements [`Positioned`] for a state with a field `theta`.

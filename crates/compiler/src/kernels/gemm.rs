@@ -36,7 +36,6 @@ pub(crate) fn gemm<T: Element>(
     b: Strided<'_, T>,
     out: StridedMut<'_, T>,
     accumulate: bool,
-    threads: usize,
 ) {
     if m == 0 || n == 0 {
         return;
@@ -55,10 +54,9 @@ pub(crate) fn gemm<T: Element>(
     }
     assert!(inside([m, k], a.row, a.col, a.data.len()), "the left matrix is outside its slice");
     assert!(inside([k, n], b.row, b.col, b.data.len()), "the right matrix is outside its slice");
-    let parallelism = if threads > 1 { gemm::Parallelism::Rayon(threads) } else { gemm::Parallelism::None };
     // SAFETY: every element (i, j) of the three matrices lies inside its slice, as asserted; strides are not negative, and
     // the last element's offset fits a slice, so strides that matter fit isize. `out` is borrowed mutably and so does not
-    // overlap `a` or `b`, and its elements are at different places, so that threads write to different ones.
+    // overlap `a` or `b`.
     unsafe {
         gemm::gemm(
             m,
@@ -79,7 +77,7 @@ pub(crate) fn gemm<T: Element>(
             false,
             false,
             false,
-            parallelism,
+            gemm::Parallelism::None,
         );
     }
 }
@@ -111,13 +109,13 @@ mod tests {
         for [m, k, n] in [[1, 1, 1], [3, 7, 2], [8, 0, 9], [31, 64, 1], [1, 9, 100], [64, 31, 33], [0, 3, 2]] {
             let (a, b) = (numbers::<T>(1, m * k), numbers::<T>(2, k * n));
             for turned in [false, true] {
-                for (accumulate, threads) in [(false, 1), (true, 1), (false, 2)] {
+                for accumulate in [false, true] {
                     let (row, col) = if turned { (1, m) } else { (k, 1) };
                     let left = Strided { data: &a, row, col };
                     let right = Strided { data: &b, row: n, col: 1 };
                     let before = numbers::<T>(3, m * n);
                     let mut out = before.clone();
-                    gemm([m, k, n], left, right, StridedMut { data: &mut out, row: n, col: 1 }, accumulate, threads);
+                    gemm([m, k, n], left, right, StridedMut { data: &mut out, row: n, col: 1 }, accumulate);
                     let sum = |i: usize, j: usize| -> f64 {
                         (0..k).map(|l| a[i * row + l * col].to_f64() * b[l * n + j].to_f64()).sum()
                     };

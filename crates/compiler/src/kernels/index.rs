@@ -4,12 +4,29 @@
 
 use super::element::{Element, Number};
 
+/// Rows taken at once, so that what is written (or read) is consecutive.
+const TOGETHER: usize = 8;
+
 /// `out[j · lanes + lane]` = `source[index[lane] · inner + j]`: rows of `inner` numbers, as a structure of arrays.
 #[must_use]
 pub(crate) fn select_lanes<S: Number, T: Element>(source: &[S], inner: usize, index: &[f64], out: &mut [T]) -> bool {
     assert_eq!(out.len(), inner * index.len());
     let lanes = index.len();
-    for (lane, index) in index.iter().enumerate() {
+    let (groups, rest) = index.as_chunks::<TOGETHER>();
+    for (group, index) in groups.iter().enumerate() {
+        let mut rows: [&[S]; TOGETHER] = [&[]; TOGETHER];
+        for (found, index) in rows.iter_mut().zip(index) {
+            let Some(row) = row(source.len(), inner, *index) else { return false };
+            *found = &source[row];
+        }
+        for j in 0..inner {
+            let out = &mut out[j * lanes + group * TOGETHER..][..TOGETHER];
+            for (out, row) in out.iter_mut().zip(&rows) {
+                *out = row[j].element();
+            }
+        }
+    }
+    for (lane, index) in (lanes - rest.len()..).zip(rest) {
         let Some(row) = row(source.len(), inner, *index) else { return false };
         for (j, x) in source[row].iter().enumerate() {
             out[j * lanes + lane] = x.element();
@@ -29,7 +46,28 @@ pub(crate) fn scatter_lanes<T: Element, A: Element>(
 ) -> bool {
     assert_eq!(values.len(), inner * index.len());
     let lanes = index.len();
-    for (lane, index) in index.iter().enumerate() {
+    let (groups, rest) = index.as_chunks::<TOGETHER>();
+    // The values of several rows, turned back to rows, a few columns at a time.
+    let mut turned = [[0.0; TOGETHER]; TOGETHER];
+    for (group, index) in groups.iter().enumerate() {
+        for first in (0..inner).step_by(TOGETHER) {
+            let columns = TOGETHER.min(inner - first);
+            for j in 0..columns {
+                let values = &values[(first + j) * lanes + group * TOGETHER..][..TOGETHER];
+                for (turned, value) in turned.iter_mut().zip(values) {
+                    turned[j] = scale * value.to_f64();
+                }
+            }
+            for (turned, index) in turned.iter().zip(index) {
+                let Some(row) = row(acc.len(), inner, *index) else { return false };
+                let acc = &mut acc[row][first..first + columns];
+                for (acc, value) in acc.iter_mut().zip(turned) {
+                    *acc += A::from_f64(*value);
+                }
+            }
+        }
+    }
+    for (lane, index) in (lanes - rest.len()..).zip(rest) {
         let Some(row) = row(acc.len(), inner, *index) else { return false };
         for (j, acc) in acc[row].iter_mut().enumerate() {
             *acc += A::from_f64(scale * values[j * lanes + lane].to_f64());

@@ -4,15 +4,15 @@
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
-use super::rows::Lines;
+use super::rows::{AHEAD, Lines};
 
 /// Bytes that come into the cache together.
 #[cfg(target_arch = "x86_64")]
 const CACHE_LINE: usize = 64;
 
-/// Starts to load `count` rows of a table, without waiting for them. Rows the table does not have are left out.
+/// Starts to load the first of `count` rows of a table, as many as a kernel is ahead of itself.
 pub(crate) fn prefetch<T>(table: &[T], width: usize, lines: Lines<'_>, count: usize) {
-    for i in 0..count {
+    for i in 0..count.min(AHEAD) {
         prefetch_row(table, width, lines.get(i));
     }
 }
@@ -25,10 +25,9 @@ pub(super) fn prefetch_row<T>(table: &[T], width: usize, line: usize) {
         let start = line.wrapping_mul(width);
         if let Some(row) = table.get(start..start.wrapping_add(width)) {
             let (start, bytes) = (row.as_ptr().cast::<i8>(), size_of_val(row));
-            // The last byte may be in a line of its own, as a row need not start with a line.
-            let last = bytes.saturating_sub(1);
-            for line in 0..=last.div_ceil(CACHE_LINE) {
-                let address = start.wrapping_add((line * CACHE_LINE).min(last));
+            // A last line of a few bytes, where the row does not start with a line, is left to the processor's own foresight.
+            for line in 0..bytes.div_ceil(CACHE_LINE) {
+                let address = start.wrapping_add(line * CACHE_LINE);
                 // SAFETY: prefetching reads nothing and may be given any address; every x86-64 processor has it (SSE).
                 unsafe { _mm_prefetch::<_MM_HINT_T0>(address) };
             }

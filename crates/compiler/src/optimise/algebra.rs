@@ -14,7 +14,7 @@ pub(super) fn apply(site: &mut Site<'_>, stage: Stage) -> Result<Option<NodeId>>
     match (&site.node.op, inputs) {
         (Op::Binary(op), [a, b]) if site.node.kind == Kind::Int => integers(graph, *op, *a, *b),
         _ if site.node.kind != Kind::Float => Ok(None),
-        (Op::Unary(op), [x]) => unary(graph, *op, *x),
+        (Op::Unary(op), [x]) => unary(graph, *op, *x, stage),
         (Op::Binary(op), [a, b]) => {
             if let Some(found) = with_number(graph, *op, *a, *b)? {
                 return Ok(Some(found));
@@ -50,10 +50,12 @@ fn integers(graph: &mut Graph, op: BinaryOp, a: NodeId, b: NodeId) -> Result<Opt
     })
 }
 
-fn unary(graph: &mut Graph, op: UnaryOp, x: NodeId) -> Result<Option<NodeId>> {
+fn unary(graph: &mut Graph, op: UnaryOp, x: NodeId, stage: Stage) -> Result<Option<NodeId>> {
     Ok(match op {
         UnaryOp::Neg => Some(graph.negative(x)),
         UnaryOp::Affine { scale, shift } => affine(graph, x, scale.0, shift.0),
+        // The derivative of x √x is no number at zero, where that of x^1.5 is zero.
+        UnaryOp::Power(power) if stage == Stage::Forward && is(power.0.abs(), 1.5) => None,
         UnaryOp::Power(power) => power_of(graph, x, power.0)?,
         UnaryOp::Square | UnaryOp::Abs | UnaryOp::Recip => {
             if let (UnaryOp::Square, Some(inner)) = (op, graph.argument(UnaryOp::Abs, x)) {

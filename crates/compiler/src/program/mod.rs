@@ -34,9 +34,12 @@ pub struct Outputs {
     pub gradient: Vec<Option<NodeId>>,
 }
 
-/// Rows of a tile, at least and at most, and the bytes of cache it should fit.
+/// Rows of a tile, at least and at most.
 const TILE_ROWS: Range<usize> = 32..512;
+/// Bytes that its buffers, which every instruction runs through, should take in the nearest cache.
 const TILE_BYTES: usize = 24 << 10;
+/// Bytes that data rows which are read in place, twice in all, should take in the next one.
+const IN_PLACE_BYTES: usize = 192 << 10;
 /// The same for programs with matrix products that are worth a call of their own.
 const LARGE_TILE_BYTES: usize = 4 << 20;
 const LARGE_PRODUCT: usize = 1 << 12;
@@ -55,7 +58,8 @@ pub struct Program<T> {
     /// Where each parameter leaf lies in the coordinates.
     leaves: Vec<Range<usize>>,
     tile_rows: usize,
-    threads: usize,
+    /// The data leaves that are read, and the numbers per row of each.
+    read: Vec<(usize, usize)>,
     native: Vec<Vec<T>>,
     wide: Vec<Vec<f64>>,
     plan: Plan,
@@ -117,6 +121,7 @@ impl<T: Real> Program<T> {
             tile_rows,
             fused: needed.iter().filter(|needed| **needed).count().saturating_sub(computed),
         };
+        let read = tile.iter().filter_map(read).collect();
         let constants = constants(graph);
         let leaves = leaves.to_vec();
         Ok(Self {
@@ -130,21 +135,38 @@ impl<T: Real> Program<T> {
             gradients,
             leaves,
             tile_rows,
-            threads: 1,
+            read,
             native,
             wide,
             plan,
         })
     }
 
-    /// Lets large matrix products use this many threads.
-    pub fn set_threads(&mut self, threads: usize) {
-        self.threads = threads.max(1);
+    /// Multiplications of matrices for one row: what makes a program worth dividing among threads.
+    pub fn work(&self) -> usize {
+        let products = self.tile.iter().map(|instruction| match instruction {
+            Instruction::MultiplyData { width, columns, .. } | Instruction::ContractData { width, columns, .. } => {
+                width * columns
+            }
+            Instruction::Matmul { size: [m, k, n], .. } | Instruction::Contract { size: [m, k, n], .. } => m * k * n,
+            _ => 0,
+        });
+        products.sum()
     }
 
     /// What the program consists of.
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+}
+
+/// The data leaf that an instruction reads for the first time in a tile, and the numbers per row.
+fn read(instruction: &Instruction) -> Option<(usize, usize)> {
+    match instruction {
+        Instruction::LoadData { leaf, width, .. }
+        | Instruction::CopyRows { leaf, width, .. }
+        | Instruction::DotData { leaf, width, .. } => Some((*leaf, *width)),
+        _ => None,
     }
 }
 
@@ -179,8 +201,10 @@ fn tile_rows<T>(tile: &[Instruction], native: &[Buffer], wide: &[Buffer]) -> usi
         Instruction::Matmul { size: [m, k, n], .. } => m * k * n >= LARGE_PRODUCT,
         _ => false,
     });
-    let bytes = (features(native) + in_place) * size_of::<T>() + features(wide) * size_of::<f64>();
+    let bytes = features(native) * size_of::<T>() + features(wide) * size_of::<f64>();
     let budget = if large { LARGE_TILE_BYTES } else { TILE_BYTES };
-    let rows = (budget / bytes.max(1)).clamp(TILE_ROWS.start, TILE_ROWS.end);
+    let fit = |budget: usize, bytes: usize| budget / bytes.max(1);
+    let rows = fit(budget, bytes).min(fit(IN_PLACE_BYTES, in_place * size_of::<T>()));
+    let rows = rows.clamp(TILE_ROWS.start, TILE_ROWS.end);
     rows / 16 * 16
 }

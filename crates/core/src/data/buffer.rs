@@ -4,6 +4,8 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
+use crate::memory::in_large_pages;
+
 /// Who owns the numbers of a [`Buffer`]. What it shows must stay the same as long as it lives.
 pub trait Owner<T>: Send + Sync {
     /// All numbers.
@@ -71,9 +73,9 @@ impl<T> Buffer<T> {
     }
 }
 
-impl<T: Send + Sync + 'static> From<Vec<T>> for Buffer<T> {
+impl<T: Copy + Send + Sync + 'static> From<Vec<T>> for Buffer<T> {
     fn from(values: Vec<T>) -> Self {
-        Self { owner: Arc::new(values) }
+        Self { owner: Arc::new(in_large_pages(values)) }
     }
 }
 

@@ -135,7 +135,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    fn part(&self, from: usize, length: usize) -> Self {
+    /// `length` rows of the selection from position `from` on.
+    pub(crate) fn part(&self, from: usize, length: usize) -> Self {
         let selection = match self.selection {
             Selection::Range { start, .. } => Selection::Range { start: start + from, length },
             Selection::List(rows) => Selection::List(&rows[from..from + length]),

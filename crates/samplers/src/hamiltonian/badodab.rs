@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use sgmcmc_core::{GradientEstimator, Layout, Oracle, Result};
 
 use super::thermostat::{Thermostat, Thermostats};
-use super::{drift, frictions, kick, refresh};
-use crate::dynamics::{Dynamics, normal, positioned};
+use super::{drift, frictions, kick, refresh, renew};
+use crate::dynamics::{Dynamics, positioned};
 use crate::per_parameter::PerParameter;
 use crate::step_size::{Piece, Tick};
 
@@ -82,7 +82,7 @@ impl<G: GradientEstimator> Dynamics<G> for Badodab {
             let (kept, renewed) = ((-thermostat.xi).exp(), thermostat.a * tick.temperature * renewal(thermostat.xi));
             for Piece { range, h } in tick.within(thermostat.range()) {
                 let sd = (renewed * h).sqrt();
-                velocity[range].iter_mut().for_each(|v| *v = kept * *v + sd * normal(rng));
+                renew(velocity, range, kept, sd, rng);
             }
         }
         thermostats.iter_mut().for_each(|thermostat| thermostat.adjust(velocity, tick, 0.5));

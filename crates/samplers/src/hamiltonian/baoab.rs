@@ -8,8 +8,8 @@
 use serde::{Deserialize, Serialize};
 use sgmcmc_core::{GradientEstimator, Oracle, Result};
 
-use super::{drift, friction, kick, refresh};
-use crate::dynamics::{Dynamics, normal, positioned};
+use super::{drift, friction, kick, refresh, renew};
+use crate::dynamics::{Dynamics, positioned};
 use crate::step_size::Tick;
 
 /// BAOAB splitting of underdamped Langevin dynamics.
@@ -67,7 +67,7 @@ impl<G: GradientEstimator> Dynamics<G> for Baoab {
         let rng = oracle.noise();
         for piece in tick.pieces {
             let sd = (renewed * piece.h * tick.temperature).sqrt();
-            velocity[piece.range.clone()].iter_mut().for_each(|v| *v = kept * *v + sd * normal(rng));
+            renew(velocity, piece.range.clone(), kept, sd, rng);
         }
         drift(theta, velocity, 0.5);
         let log_posterior = oracle.fresh(theta, g)?;

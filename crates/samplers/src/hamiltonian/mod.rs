@@ -15,10 +15,12 @@ pub use sghmc::{NoiseEstimate, Sghmc};
 pub use sgnht::Sgnht;
 pub use thermostat::Thermostats;
 
+use std::ops::Range;
+
 use sgmcmc_core::rng::StreamRng;
 use sgmcmc_core::{Error, Result};
 
-use crate::dynamics::normal;
+use crate::dynamics::with_normals;
 use crate::per_parameter::PerParameter;
 use crate::step_size::Tick;
 
@@ -26,8 +28,17 @@ use crate::step_size::Tick;
 fn refresh(velocity: &mut [f64], tick: Tick<'_>, rng: &mut StreamRng) {
     for piece in tick.pieces {
         let sd = (piece.h * tick.temperature).sqrt();
-        velocity[piece.range.clone()].iter_mut().for_each(|v| *v = sd * normal(rng));
+        with_normals(rng, piece.range.clone(), |range, z| {
+            velocity[range].iter_mut().zip(z).for_each(|(v, z)| *v = sd * z);
+        });
     }
+}
+
+/// ν = kept · ν + sd · z within `range`.
+fn renew(velocity: &mut [f64], range: Range<usize>, kept: f64, sd: f64, rng: &mut StreamRng) {
+    with_normals(rng, range, |range, z| {
+        velocity[range].iter_mut().zip(z).for_each(|(v, z)| *v = kept * *v + sd * z);
+    });
 }
 
 /// θ += share · ν.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use sgmcmc_core::{Error, GradientEstimator, GradientNoise, Oracle, Result};
 
 use super::{drift, frictions, refresh};
-use crate::dynamics::{Dynamics, normal, positioned};
+use crate::dynamics::{Dynamics, positioned, with_normals};
 use crate::per_parameter::PerParameter;
 use crate::step_size::{Piece, Tick};
 
@@ -114,17 +114,20 @@ impl<G: GradientEstimator> Dynamics<G> for Sghmc {
             let pieces = frictions.iter().flat_map(|(range, alpha)| tick.within(range.clone()).map(|p| (p, *alpha)));
             for (Piece { range, h }, alpha) in pieces {
                 let heat = 2.0 * h * tick.temperature;
-                let mut update = |v: &mut f64, g: f64, sd: f64| *v = (1.0 - alpha) * *v + h * g + sd * normal(rng);
-                let moved = velocity[range.clone()].iter_mut().zip(&g[range.clone()]);
-                match self.noise {
-                    NoiseEstimate::Fixed(beta) => {
-                        let sd = (heat * (alpha - beta)).sqrt();
-                        moved.for_each(|(v, g)| update(v, *g, sd));
+                with_normals(rng, range, |range, z| {
+                    let moved = velocity[range.clone()].iter_mut().zip(&g[range.clone()]).zip(z);
+                    match self.noise {
+                        NoiseEstimate::Fixed(beta) => {
+                            let sd = (heat * (alpha - beta)).sqrt();
+                            moved.for_each(|((v, g), z)| *v = (1.0 - alpha) * *v + h * g + sd * z);
+                        }
+                        NoiseEstimate::Measured { .. } => {
+                            moved.zip(&measured[range]).for_each(|(((v, g), z), beta)| {
+                                *v = (1.0 - alpha) * *v + h * g + (heat * (alpha - beta)).sqrt() * z;
+                            })
+                        }
                     }
-                    NoiseEstimate::Measured { .. } => moved
-                        .zip(&measured[range])
-                        .for_each(|((v, g), beta)| update(v, *g, (heat * (alpha - beta)).sqrt())),
-                }
+                });
             }
         }
         Ok(log_posterior)

@@ -8,7 +8,7 @@ use sgmcmc_core::{GradientEstimator, Layout, Oracle, Result};
 
 use super::thermostat::{Thermostat, Thermostats};
 use super::{drift, frictions, refresh};
-use crate::dynamics::{Dynamics, normal, positioned};
+use crate::dynamics::{Dynamics, positioned, with_normals};
 use crate::per_parameter::PerParameter;
 use crate::step_size::{Piece, Tick};
 
@@ -68,9 +68,11 @@ impl<G: GradientEstimator> Dynamics<G> for Sgnht {
             let kept = 1.0 - thermostat.xi;
             for Piece { range, h } in tick.within(thermostat.range()) {
                 let sd = (2.0 * thermostat.a * h * tick.temperature).sqrt();
-                for (v, g) in velocity[range.clone()].iter_mut().zip(&g[range]) {
-                    *v = kept * *v + (h * g + sd * normal(rng));
-                }
+                with_normals(rng, range, |range, z| {
+                    for ((v, g), z) in velocity[range.clone()].iter_mut().zip(&g[range]).zip(z) {
+                        *v = kept * *v + (h * g + sd * z);
+                    }
+                });
             }
         }
         thermostats.iter_mut().for_each(|thermostat| thermostat.adjust(velocity, tick, 1.0));

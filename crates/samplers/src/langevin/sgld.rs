@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 use sgmcmc_core::{GradientEstimator, Oracle, Result};
 
-use crate::dynamics::{Dynamics, normal, positioned};
+use crate::dynamics::{Dynamics, positioned, with_normals};
 use crate::step_size::Tick;
 
 /// Stochastic gradient Langevin dynamics. It has no settings but the step size.
@@ -42,9 +42,11 @@ impl State {
         let rng = oracle.noise();
         for piece in tick.pieces {
             let (half_h, sd) = (0.5 * piece.h, (piece.h * temperature).sqrt());
-            for (theta, g) in theta[piece.range.clone()].iter_mut().zip(&g[piece.range.clone()]) {
-                *theta += half_h * g + sd * normal(rng);
-            }
+            with_normals(rng, piece.range.clone(), |range, z| {
+                for ((theta, g), z) in theta[range.clone()].iter_mut().zip(&g[range]).zip(z) {
+                    *theta += half_h * g + sd * z;
+                }
+            });
         }
         Ok(log_posterior)
     }

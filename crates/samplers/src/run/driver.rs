@@ -84,9 +84,16 @@ impl Run {
 
     fn record<S: Sink>(&mut self, sink: &mut S, plan: &Plan) -> Result<()> {
         let alpha = plan.threshold.map(|threshold| threshold.measure(self.kernel.as_mut())).transpose()?;
-        self.kernel.layout().values_into(self.kernel.position(), &mut self.values)?;
         let StepInfo { iterations, log_posterior, step_size, .. } = self.kernel.info();
-        sink.record(&Draw { iteration: iterations, values: &self.values, weight: step_size, log_posterior, alpha })?;
+        let (layout, position) = (self.kernel.layout(), self.kernel.position());
+        // Without constraints the coordinates are the values.
+        let values = if layout.is_constrained() {
+            layout.values_into(position, &mut self.values)?;
+            &self.values
+        } else {
+            position
+        };
+        sink.record(&Draw { iteration: iterations, values, weight: step_size, log_posterior, alpha })?;
         self.place.draws += 1;
         Ok(())
     }

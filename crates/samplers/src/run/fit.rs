@@ -1,7 +1,7 @@
 //! The result of a run.
 
 use serde::{Deserialize, Serialize};
-use sgmcmc_core::{Error, Layout, Mode, Result};
+use sgmcmc_core::{Error, Layout, Mode, Result, memory};
 
 use super::Summary;
 use crate::sink::Draw;
@@ -21,7 +21,7 @@ impl ChainDraws {
     pub(crate) fn with_capacity(draws: usize, width: usize) -> Self {
         Self {
             width,
-            values: Vec::with_capacity(draws * width),
+            values: memory::with_capacity(draws * width),
             weights: Vec::with_capacity(draws),
             log_posterior: Vec::with_capacity(draws),
             iterations: Vec::with_capacity(draws),

@@ -18,7 +18,7 @@ use super::simd::Simd;
 /// Rows turned at once.
 const TURNED: usize = 8;
 /// How many rows ahead of their use rows at places all over the table are fetched.
-const AHEAD: usize = 12;
+pub(super) const AHEAD: usize = 16;
 
 /// Bytes of a table that is in the cache anyway.
 const NEAR: usize = 256 << 10;

@@ -1,6 +1,6 @@
 //! Parameters, constants, data and weights on their way into buffers.
 
-use super::{Instruction, Machine, Tile};
+use super::{Call, Machine, Tile};
 use crate::kernels::{Element, load_f64, prefetch, rows_copy, rows_transpose};
 use crate::program::view::Store;
 
@@ -109,22 +109,11 @@ impl<T: Real> Machine<'_, T> {
             Store::Wide(buffer) => self.wide[buffer][..length].fill(0.0),
         }
     }
+}
 
-    /// Asks for the rows of the next tile while this one is computed.
-    pub(super) fn prefetch(&self, instructions: &[Instruction], tile: Tile<'_>, tile_rows: usize) {
-        let first = tile.first + tile.t;
-        if first >= tile.call.rows {
-            return;
-        }
-        let next = Tile { first, t: tile_rows.min(tile.call.rows - first), ..tile };
-        for instruction in instructions {
-            if let Instruction::LoadData { leaf, width, .. }
-            | Instruction::CopyRows { leaf, width, .. }
-            | Instruction::DotData { leaf, width, .. } = instruction
-            {
-                let column = tile.call.columns.column(*leaf);
-                each_type!(column, values => prefetch(values, *width, next.lines(), next.t));
-            }
-        }
+/// Asks for the first rows of the data leaves `read`.
+pub(super) fn prefetch_rows(read: &[(usize, usize)], call: Call<'_>) {
+    for (leaf, width) in read {
+        each_type!(call.columns.column(*leaf), values => prefetch(values, *width, call.lines, call.rows));
     }
 }

@@ -79,10 +79,14 @@ struct Machine<'a, T> {
     simd: Simd,
     native: &'a mut [Vec<T>],
     wide: &'a mut [Vec<f64>],
-    threads: usize,
 }
 
 impl<T: Real> Program<T> {
+    /// Asks for the rows that a run on `call` reads first; the kernels ask for the others as they go.
+    pub fn prefetch(&self, call: Call<'_>) {
+        load::prefetch_rows(&self.read, call);
+    }
+
     /// Runs the program; returns Σ wᵢ · (value of row i), or the shared value of a program without rows.
     ///
     /// # Errors
@@ -91,7 +95,7 @@ impl<T: Real> Program<T> {
     pub fn run(&mut self, call: Call<'_>, mut sink: Sink<'_>) -> Result<f64, RunError> {
         let Self { before, tile, after, accumulators, constants, row, shared, gradients, leaves, native, wide, .. } =
             self;
-        let mut machine = Machine { simd: Simd::new(), native, wide, threads: self.threads };
+        let mut machine = Machine { simd: Simd::new(), native, wide };
         for store in accumulators.iter() {
             machine.clear(*store);
         }
@@ -103,7 +107,6 @@ impl<T: Real> Program<T> {
         let mut total = 0.0;
         for first in (0..call.rows).step_by(self.tile_rows) {
             let now = Tile { call, first, t: self.tile_rows.min(call.rows - first) };
-            machine.prefetch(tile, now, self.tile_rows);
             for instruction in tile.iter() {
                 machine.execute(instruction, now, &mut context)?;
             }

@@ -7,8 +7,6 @@ use crate::program::view::Store;
 
 /// Multiplications from which on a general matrix product is worth its call.
 const GENERAL: usize = 1 << 14;
-/// Multiplications from which on several threads are worth waking.
-const SEVERAL_THREADS: usize = 1 << 20;
 
 impl<T: Real> Machine<'_, T> {
     /// A product for each of `t` observations, or of shared matrices.
@@ -27,7 +25,7 @@ impl<T: Real> Machine<'_, T> {
         match t {
             None => {
                 let (left, right) = (self.strided(a, a.strides), self.strided(b, b.strides));
-                gemm(size, left, right, StridedMut { data: result, row: n, col: 1 }, false, self.threads_for(work));
+                gemm(size, left, right, StridedMut { data: result, row: n, col: 1 }, false);
             }
             // The observations are the columns of one large product for each row (column) of the matrix that has them.
             Some(t) if work >= GENERAL && a.rows && !b.rows => {
@@ -35,7 +33,7 @@ impl<T: Real> Machine<'_, T> {
                     let left = self.strided(b, [b.strides[1], b.strides[0]]);
                     let right = self.lanes(a, i * a.strides[0], a.strides[1], t);
                     let out = StridedMut { data: &mut result[i * n * t..][..n * t], row: t, col: 1 };
-                    gemm([n, k, t], left, right, out, false, self.threads_for(work));
+                    gemm([n, k, t], left, right, out, false);
                 }
             }
             Some(t) if work >= GENERAL && !a.rows && b.rows => {
@@ -43,7 +41,7 @@ impl<T: Real> Machine<'_, T> {
                     let left = self.strided(a, a.strides);
                     let right = self.lanes(b, j * b.strides[1], b.strides[0], t);
                     let out = StridedMut { data: &mut result[j * t..], row: n * t, col: 1 };
-                    gemm([m, k, t], left, right, out, false, self.threads_for(work));
+                    gemm([m, k, t], left, right, out, false);
                 }
             }
             Some(t) => lanes_matmul(self.simd, size, t, self.matrix(a, t), self.matrix(b, t), result),
@@ -70,7 +68,7 @@ impl<T: Real> Machine<'_, T> {
                 let by_column = self.lanes(b, l * b.strides[0], b.strides[1], t);
                 let right = Strided { data: by_column.data, row: by_column.col, col: by_column.row };
                 let out = StridedMut { data: result, row: n, col: 1 };
-                gemm([m, t, n], left, right, out, true, self.threads_for(work));
+                gemm([m, t, n], left, right, out, true);
             }
         } else {
             lanes_contract(self.simd, size, t, self.matrix(a, t), self.matrix(b, t), result);
@@ -124,7 +122,7 @@ impl<T: Real> Machine<'_, T> {
         let left = Strided { data: &self.native[matrix][offset..], row: strides[1], col: strides[0] };
         let right = Strided { data: &self.native[copied][..width * t], row: 1, col: width };
         let result = StridedMut { data: &mut target[..columns * t], row: t, col: 1 };
-        gemm(size, left, right, result, false, self.threads_for(columns * width * t));
+        gemm(size, left, right, result, false);
         self.native[out] = target;
     }
 
@@ -145,12 +143,8 @@ impl<T: Real> Machine<'_, T> {
         let left = Strided { data: &self.native[copied][..width * t], row: 1, col: width };
         let right = Strided { data: &self.native[coefficients][offset * t..][..columns * t], row: 1, col: t };
         let result = StridedMut { data: &mut target[..width * columns], row: strides[0], col: strides[1] };
-        gemm(size, left, right, result, true, self.threads_for(columns * width * t));
+        gemm(size, left, right, result, true);
         self.native[out] = target;
-    }
-
-    fn threads_for(&self, work: usize) -> usize {
-        if work >= SEVERAL_THREADS { self.threads } else { 1 }
     }
 
     /// A shared matrix with these strides.

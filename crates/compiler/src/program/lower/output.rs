@@ -90,8 +90,14 @@ impl Lowering<'_> {
         else {
             return Ok(None);
         };
-        let selection = self.adjoint(Table::Parameter(leaf), &inner.shape.dims, *axis, *values, *at)?;
-        let selection = Selection { factor, ..selection };
+        // A factor of the values is left to their addition.
+        let node = self.graph.node(*values);
+        let (values, own) = match (&node.op, node.inputs.as_slice()) {
+            (Op::Unary(UnaryOp::Affine { scale, shift }), [x]) if shift.0.abs() == 0.0 => (*x, scale.0),
+            _ => (*values, 1.0),
+        };
+        let selection = self.adjoint(Table::Parameter(leaf), &inner.shape.dims, *axis, values, *at)?;
+        let selection = Selection { factor: factor * own, ..selection };
         Ok(Some(if summed { Instruction::SelectAdjoint(selection) } else { Instruction::SelectAdjointRows(selection) }))
     }
 

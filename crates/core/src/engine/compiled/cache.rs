@@ -7,10 +7,13 @@ use super::reason::Reason;
 use super::sheet::Sheet;
 use crate::layout::Layout;
 
+/// A layout, and the sheet for it or why there is none.
+type Known = (Layout, Result<Arc<Sheet>, Reason>);
+
 /// The sheets of one posterior, one for each layout of the parameters, or why there is none.
 #[derive(Default)]
 pub(in crate::engine) struct SheetCache {
-    known: Mutex<Vec<(Layout, Result<Arc<Sheet>, Reason>)>>,
+    known: Mutex<Vec<Known>>,
 }
 
 impl SheetCache {

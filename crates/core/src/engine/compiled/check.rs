@@ -17,9 +17,13 @@ use crate::tree::TensorTree;
 
 /// How many times the eager engine's own rounding error is allowed.
 const SLACK: f64 = 16.0;
-/// Relative errors that rounding explains.
+/// Relative errors that rounding explains. In double precision it is Burn's: it differentiates x/c with c rounded to single
+/// precision.
 const SINGLE: f64 = 1e-4;
-const DOUBLE: f64 = 1e-9;
+const DOUBLE: f64 = 1e-6;
+/// Gradients that are smaller than this everywhere are compared as if one of them were this large: what is left of a gradient at a
+/// mode is rounding.
+const SMALLEST: f64 = 0.1;
 /// Rows per comparison, and points compared at each.
 const ROW_COUNTS: [usize; 3] = [1, 2, 13];
 const POINTS: usize = 2;
@@ -98,7 +102,7 @@ fn agree<P: TensorTree, D: TensorTree>(
         Evaluated { value: own.value, gradient: own.gradient.clone() }
     };
     let rounding = if single { SINGLE } else { DOUBLE };
-    let scale = exact.gradient.iter().fold(0.0_f64, |largest, g| largest.max(g.abs()));
+    let scale = exact.gradient.iter().fold(SMALLEST, |largest, g| largest.max(g.abs()));
     let near = |ours: f64, own: f64, exact: f64, scale: f64| {
         let alike = (ours.is_nan() && own.is_nan()) || ours.to_bits() == own.to_bits();
         alike || (ours - exact).abs() <= SLACK * (own - exact).abs() + rounding * (exact.abs() + scale)

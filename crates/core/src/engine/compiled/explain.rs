@@ -6,7 +6,7 @@ use sgmcmc_compiler::program::{Plan, Real};
 
 use super::super::Posterior;
 use super::super::eager::Eager;
-use super::sheet::Sheet;
+use super::sheet::{PartPlan, Sheet};
 use super::{Reason, sheet};
 use crate::data::Precision;
 use crate::tree::TensorTree;
@@ -25,7 +25,7 @@ pub(in crate::engine) fn explain<P: TensorTree, D: TensorTree>(
 
 fn describe<T: Real>(sheet: &Sheet, precision: &str) -> Result<String, Reason> {
     let mut text = format!("compiled, {precision}: {} operations recorded\n", sheet.operations);
-    for (name, [before, after], plan) in sheet.plans::<T>()? {
+    for PartPlan { name, nodes: [before, after], plan } in sheet.plans::<T>()? {
         let Plan { buffers, bytes, tile_rows, fused, instructions } = &plan;
         let kib = *bytes as f64 / 1024.0;
         // Writing to a string cannot fail.

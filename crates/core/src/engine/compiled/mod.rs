@@ -12,6 +12,7 @@ mod explain;
 mod import;
 mod reason;
 mod sheet;
+mod team;
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ pub(super) use reason::Reason;
 
 use self::columns::InPlace;
 use self::sheet::Sheet;
+use self::team::Team;
 use super::eager::Eager;
 use super::{Evaluator, Posterior, check_call, check_output};
 use crate::data::{Column, Precision, Rows, Selection, Weights};
@@ -39,12 +41,12 @@ struct Compiled<P, D, T> {
     sheet: Arc<Sheet>,
     likelihood: Option<Program<T>>,
     prior: Option<Program<T>>,
+    team: Team<T>,
     /// Made when first asked for.
     others: Others<T>,
     /// Row counts at which the closure was seen to record the same, and at which it was not.
     same: Vec<usize>,
     different: Vec<usize>,
-    threads: usize,
 }
 
 /// Programs that many chains never need.
@@ -95,7 +97,17 @@ impl<P: TensorTree, D: TensorTree, T: Real> Compiled<P, D, T> {
         let (likelihood, prior) = (sheet.program(&sheet.likelihood)?, sheet.program(&sheet.prior)?);
         let others = Others { weighted: None, pointwise: None, per_datum: None, prior_value: None };
         let (same, different) = (vec![], vec![]);
-        Ok(Self { posterior: posterior.clone(), eager, sheet, likelihood, prior, others, same, different, threads: 1 })
+        Ok(Self {
+            posterior: posterior.clone(),
+            eager,
+            sheet,
+            likelihood,
+            prior,
+            team: Team::new(),
+            others,
+            same,
+            different,
+        })
     }
 
     /// Whether the closure records the same at `n` rows as when it was compiled.
@@ -125,27 +137,26 @@ impl<P: TensorTree, D: TensorTree, T: Real> Compiled<P, D, T> {
     }
 
     fn require_terms(&self, what: &'static str) -> Result<()> {
-        if self.sheet.summed { Err(Error::SummedLikelihood { what }) } else { Ok(()) }
+        // The sum over one row is its term.
+        if self.sheet.summed && self.observations() > 1 { Err(Error::SummedLikelihood { what }) } else { Ok(()) }
     }
 
     /// Adds the gradient of power · Σ wᵢ log p(xᵢ|θ) to `grad`; returns the value.
     fn run_likelihood(&mut self, theta: &[f64], rows: Rows<'_>, grad: &mut [f64]) -> Result<f64> {
-        let program = match rows.weights() {
-            Weights::Same(_) => &mut self.likelihood,
-            Weights::Each(_) => {
-                self.require_terms("weighted subsampling")?;
-                self.others.make(&self.sheet, self.threads)?;
-                &mut self.others.weighted
-            }
-        };
         let (power, _) = self.posterior.model().powers();
         let columns = self.posterior.data().columns();
-        let Some(program) = program else { return Ok(0.0) };
-        let mut total = 0.0;
-        for chunk in rows.chunks(self.posterior.chunk()) {
-            total += run(program, columns, theta, chunk, power, Sink::Gradient(&mut *grad))?;
+        let chunk = self.posterior.chunk();
+        if matches!(rows.weights(), Weights::Each(_)) {
+            self.require_terms("weighted subsampling")?;
+            self.others.make(&self.sheet)?;
+            let Some(program) = &mut self.others.weighted else { return Ok(0.0) };
+            let mut run = |rows| run(program, columns, theta, rows, power, Sink::Gradient(&mut *grad));
+            return rows.chunks(chunk).map(&mut run).sum();
         }
-        Ok(total)
+        let Self { likelihood, team, sheet, .. } = self;
+        let Some(program) = likelihood else { return Ok(0.0) };
+        let mut run = |rows| team.run(program, sheet, (columns, theta, power), rows, &mut *grad);
+        rows.chunks(chunk).map(&mut run).sum()
     }
 }
 
@@ -173,12 +184,29 @@ impl<P: TensorTree, D: TensorTree, T: Real> Evaluator for Compiled<P, D, T> {
         }
     }
 
+    fn posterior(&mut self, theta: &[f64], rows: Rows<'_>, grad: &mut [f64]) -> Result<f64> {
+        check_call(&self.sheet.layout, self.observations(), theta, grad, rows)?;
+        // The first rows come while the prior is computed.
+        if let (Some(program), Selection::List(list)) = (&self.likelihood, rows.selection()) {
+            let columns = InPlace(self.posterior.data().columns());
+            let (lines, rows) = (Lines::List(list), list.len());
+            program.prefetch(Call { theta, columns: &columns, lines, rows, weights: None, scale: 1.0 });
+        }
+        let prior = self.prior(theta, grad)?;
+        let likelihood = if self.serves_rows(rows) {
+            self.run_likelihood(theta, rows, grad)?
+        } else {
+            self.eager.likelihood(theta, rows, grad)?
+        };
+        Ok(prior + likelihood)
+    }
+
     fn log_density(&mut self, theta: &[f64], rows: Rows<'_>) -> Result<f64> {
         check_call(&self.sheet.layout, self.observations(), theta, theta, rows)?;
         if !self.serves_rows(rows) {
             return self.eager.log_density(theta, rows);
         }
-        self.others.make(&self.sheet, self.threads)?;
+        self.others.make(&self.sheet)?;
         let (power, _) = self.posterior.model().powers();
         let mut total = match &mut self.others.prior_value {
             Some(program) => run(program, &[], theta, Rows::range(0..0), 1.0, Sink::Total)?,
@@ -199,7 +227,7 @@ impl<P: TensorTree, D: TensorTree, T: Real> Evaluator for Compiled<P, D, T> {
         if !self.serves_rows(rows) {
             return self.eager.pointwise(theta, rows, out);
         }
-        self.others.make(&self.sheet, self.threads)?;
+        self.others.make(&self.sheet)?;
         let Some(program) = &mut self.others.pointwise else {
             out.fill(0.0);
             return Ok(());
@@ -220,7 +248,7 @@ impl<P: TensorTree, D: TensorTree, T: Real> Evaluator for Compiled<P, D, T> {
             return self.eager.per_datum(theta, rows, out);
         }
         out.fill(0.0);
-        self.others.make(&self.sheet, self.threads)?;
+        self.others.make(&self.sheet)?;
         let Some(program) = &mut self.others.per_datum else { return Ok(()) };
         let (power, _) = self.posterior.model().powers();
         let chunk = self.posterior.chunk();
@@ -231,20 +259,14 @@ impl<P: TensorTree, D: TensorTree, T: Real> Evaluator for Compiled<P, D, T> {
     }
 
     fn set_threads(&mut self, threads: usize) {
-        self.threads = threads;
-        let Others { weighted, pointwise, per_datum, prior_value } = &mut self.others;
-        let programs = [&mut self.likelihood, &mut self.prior, weighted, pointwise, per_datum, prior_value];
-        programs.into_iter().flatten().for_each(|program| program.set_threads(threads));
+        self.team.parallel = threads > 1;
     }
 }
 
 impl<T: Real> Others<T> {
-    fn make(&mut self, sheet: &Sheet, threads: usize) -> Result<()> {
+    fn make(&mut self, sheet: &Sheet) -> Result<()> {
         let made = |part: &Option<sheet::Part>| -> Result<Option<Program<T>>> {
-            let mut program =
-                sheet.program(part).map_err(|reason| Error::NotCompiled { reason: reason.to_string() })?;
-            program.iter_mut().for_each(|program: &mut Program<T>| program.set_threads(threads));
-            Ok(program)
+            sheet.program(part).map_err(|reason| Error::NotCompiled { reason: reason.to_string() })
         };
         if self.pointwise.is_none() && self.prior_value.is_none() {
             self.weighted = made(&sheet.weighted)?;

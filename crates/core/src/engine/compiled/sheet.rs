@@ -95,17 +95,26 @@ impl Sheet {
         part.as_ref().map(compile).transpose().map_err(Reason::from)
     }
 
-    /// What the programs consist of, by the name of the part.
-    pub(super) fn plans<T: Real>(&self) -> Result<Vec<(&'static str, [usize; 2], Plan)>, Reason> {
+    /// What the programs with gradients consist of.
+    pub(super) fn plans<T: Real>(&self) -> Result<Vec<PartPlan>, Reason> {
         let parts = [("log-likelihood and gradient", &self.likelihood), ("log-prior and gradient", &self.prior)];
         let mut plans = Vec::new();
         for (name, part) in parts {
             if let (Some(found), Some(program)) = (part, self.program::<T>(part)?) {
-                plans.push((name, found.nodes, program.plan().clone()));
+                plans.push(PartPlan { name, nodes: found.nodes, plan: program.plan().clone() });
             }
         }
         Ok(plans)
     }
+}
+
+/// What the program of a part consists of.
+#[derive(Debug)]
+pub(super) struct PartPlan {
+    pub(super) name: &'static str,
+    /// Nodes before and after simplification.
+    pub(super) nodes: [usize; 2],
+    pub(super) plan: Plan,
 }
 
 impl Part {

@@ -1,0 +1,183 @@
+//! Random closures: a list of operations drawn from a seed, and its interpreter on tensors.
+
+use rand::RngExt;
+use sgmcmc::burn::{Bool, Int, Tensor};
+
+use crate::operations::{ALONG, BINARY, Domain, Form, Operation, Out, Range, UNARY};
+use crate::shapes::{self, Arguments};
+
+/// The largest absolute value that is not scaled down.
+const LARGEST: f64 = 12.0;
+
+pub type Params = (Tensor<1>, Tensor<2>, Tensor<1>);
+pub type Data = (Tensor<2>, Tensor<1>, Tensor<1, Int>, Tensor<1, Bool>, Tensor<3>);
+
+/// Values a closure starts from.
+#[derive(Clone, Copy, Debug)]
+enum Leaf {
+    Vector,
+    Scalar,
+    MatrixRow,
+    Wide,
+    Narrow,
+    Index,
+    CubeRow,
+}
+
+const LEAVES: [(Leaf, bool, bool); 7] = [
+    (Leaf::Vector, false, true),
+    (Leaf::Scalar, false, false),
+    (Leaf::MatrixRow, false, true),
+    (Leaf::Wide, true, true),
+    (Leaf::Narrow, true, false),
+    (Leaf::Index, true, false),
+    (Leaf::CubeRow, true, true),
+];
+
+/// One operation on earlier values.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    operation: &'static Operation,
+    inputs: [usize; 3],
+    constant: f64,
+}
+
+/// What is known of a value before it is computed.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    rows: bool,
+    wide: bool,
+    range: Range,
+}
+
+/// A closure.
+#[derive(Clone, Debug)]
+pub struct Expression {
+    steps: Vec<Step>,
+    values: Vec<Known>,
+    /// Values no operation uses; their sum is the result.
+    ends: Vec<usize>,
+}
+
+impl Expression {
+    /// So many operations, and the few more that keep values where the operations are defined.
+    pub fn random(rng: &mut impl RngExt, length: usize) -> Self {
+        let known = |&(_, rows, wide): &(Leaf, bool, bool)| Known { rows, wide, range: Range(-2.5, 2.5) };
+        let mut expression = Self { steps: vec![], values: LEAVES.iter().map(known).collect(), ends: vec![] };
+        for _ in 0..length {
+            let tables = [UNARY, UNARY, BINARY, BINARY, ALONG, shapes::ALL];
+            let table = tables[rng.random_range(0..tables.len())];
+            let operation = &table[rng.random_range(0..table.len())];
+            let inputs: Vec<usize> =
+                operation.domains.iter().map(|domain| expression.operand(rng, operation.form, *domain)).collect();
+            let constant = f64::from(rng.random_range(-6..=6)) / 4.0;
+            expression.push(operation, &inputs, constant);
+        }
+        let used: Vec<usize> = expression.steps.iter().flat_map(|step| step.inputs).collect();
+        expression.ends = (LEAVES.len()..expression.values.len()).filter(|value| !used.contains(value)).collect();
+        expression
+    }
+
+    /// A value of this form and in this domain; later ones are drawn more often.
+    fn operand(&mut self, rng: &mut impl RngExt, form: Form, domain: Domain) -> usize {
+        let fits = |known: &Known| match form {
+            Form::Free | Form::Wide | Form::Rows => true,
+            Form::Narrow => !known.wide,
+        };
+        let candidates: Vec<usize> = (0..self.values.len()).filter(|value| fits(&self.values[*value])).collect();
+        let recent = candidates.len().saturating_sub(4);
+        let from = if rng.random_bool(0.6) { recent } else { 0 };
+        let value = candidates[rng.random_range(from..candidates.len())];
+        let range = self.values[value].range;
+        match domain {
+            Domain::Above(least) if range.0 < least => {
+                let size = self.push(named("abs"), &[value], 0.0);
+                self.push(named("plus"), &[size], least.max(0.0) + 0.125)
+            }
+            Domain::Within(most) if range.size() > most => {
+                let squashed = self.push(named("tanh"), &[value], 0.0);
+                self.push(named("times"), &[squashed], 0.875 * most)
+            }
+            _ => value,
+        }
+    }
+
+    fn push(&mut self, operation: &'static Operation, inputs: &[usize], constant: f64) -> usize {
+        let operands: Vec<Known> = inputs.iter().map(|input| self.values[*input]).collect();
+        let mut rows = operands.iter().any(|known| known.rows) || operation.form == Form::Rows;
+        let mut wide = operands.iter().any(|known| known.wide) || matches!(operation.form, Form::Rows | Form::Wide);
+        match operation.out {
+            Out::Same => {}
+            Out::Narrow => wide = false,
+            Out::Wide => wide = true,
+            Out::Rows => rows = true,
+        }
+        let ranges: Vec<Range> = operands.iter().map(|known| known.range).collect();
+        let range = (operation.range)(&ranges, constant);
+        let mut padded = [inputs[0]; 3];
+        padded[..inputs.len()].copy_from_slice(inputs);
+        self.steps.push(Step { operation, inputs: padded, constant });
+        self.values.push(Known { rows, wide, range });
+        let last = self.values.len() - 1;
+        if range.size() > LARGEST { self.push(named("times"), &[last], 0.5 * LARGEST / range.size()) } else { last }
+    }
+
+    /// The closure: the sum of all ends, one number per row.
+    pub fn terms(&self, params: Params, data: Data) -> Tensor<1> {
+        let ((vector, matrix, scalar), (wide, narrow, index, flag, cube)) = (params, data);
+        let arguments = Arguments { vector, matrix, scalar, wide, narrow, index, flag, cube };
+        let rows = arguments.rows();
+        let mut values: Vec<Tensor<2>> = LEAVES.iter().map(|(leaf, ..)| leaf.value(&arguments)).collect();
+        for step in &self.steps {
+            let arity = step.operation.domains.len();
+            let operands: Vec<Tensor<2>> = step.inputs[..arity]
+                .iter()
+                .map(|input| formed(values[*input].clone(), self.values[*input], step.operation.form, rows))
+                .collect();
+            values.push((step.operation.run)(&arguments, &operands, step.constant));
+        }
+        let ends = self.ends.iter().map(|end| formed(values[*end].clone(), self.values[*end], Form::Rows, rows));
+        let total = ends.reduce(|a, b| a + b).expect("there is an operation");
+        total.sum_dim(1).squeeze_dim(1)
+    }
+
+    /// The names of the operations, for messages.
+    pub fn text(&self) -> String {
+        let step = |(place, step): (usize, &Step)| {
+            let inputs = &step.inputs[..step.operation.domains.len()];
+            format!("v{} = {} {inputs:?} {}", place + LEAVES.len(), step.operation.name, step.constant)
+        };
+        self.steps.iter().enumerate().map(step).collect::<Vec<_>>().join("; ")
+    }
+}
+
+impl Leaf {
+    fn value(self, arguments: &Arguments) -> Tensor<2> {
+        let dtype = arguments.narrow.dtype();
+        match self {
+            Self::Vector => arguments.vector.clone().unsqueeze(),
+            Self::Scalar => arguments.scalar.clone().unsqueeze(),
+            Self::MatrixRow => arguments.matrix.clone().narrow(0, 1, 1),
+            Self::Wide => arguments.wide.clone(),
+            Self::Narrow => arguments.narrow.clone().unsqueeze_dim(1),
+            Self::Index => arguments.index.clone().float().cast(dtype).unsqueeze_dim(1),
+            Self::CubeRow => arguments.cube.clone().narrow(1, 0, 1).squeeze_dim(1),
+        }
+    }
+}
+
+/// `tensor` expanded to a form.
+fn formed(tensor: Tensor<2>, known: Known, form: Form, rows: usize) -> Tensor<2> {
+    let [r, c] = tensor.dims();
+    match form {
+        Form::Free | Form::Narrow => tensor,
+        Form::Wide if known.wide => tensor,
+        Form::Wide => tensor.expand([r, 3]),
+        Form::Rows if known.rows && known.wide => tensor,
+        Form::Rows => tensor.expand([rows, c.max(3)]),
+    }
+}
+
+fn named(name: &str) -> &'static Operation {
+    UNARY.iter().find(|operation| operation.name == name).expect("an operation of this name")
+}
