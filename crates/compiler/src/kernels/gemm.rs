@@ -138,13 +138,13 @@ mod tests {
     fn a_matrix_outside_its_slice_is_found() {
         let a = Strided { data: &[1.0_f32; 5], row: 3, col: 1 };
         let b = Strided { data: &[1.0_f32; 6], row: 2, col: 1 };
-        gemm([2, 3, 2], a, b, StridedMut { data: &mut [0.0; 4], row: 2, col: 1 }, false, 1);
+        gemm([2, 3, 2], a, b, StridedMut { data: &mut [0.0; 4], row: 2, col: 1 }, false);
     }
 
     #[test]
     #[should_panic(expected = "at the same place")]
     fn elements_at_the_same_place_are_found() {
         let a = Strided { data: &[1.0_f32; 4], row: 2, col: 1 };
-        gemm([2, 2, 2], a, a, StridedMut { data: &mut [0.0; 4], row: 1, col: 1 }, false, 1);
+        gemm([2, 2, 2], a, a, StridedMut { data: &mut [0.0; 4], row: 1, col: 1 }, false);
     }
 }
