@@ -42,8 +42,10 @@ fn choice(graph: &mut Graph, mask: NodeId, a: NodeId, b: NodeId) -> Result<Optio
     if let Some(opposite) = graph.argument(UnaryOp::Not, mask) {
         return graph.select_where(opposite, b, a).map(Some);
     }
-    if let Some(op) = extreme(graph, mask, a, b) {
-        return graph.binary(op, a, b).map(Some);
+    if let Some((op, strict)) = extreme(graph, mask, a, b) {
+        // Of equals the first counts, as here: where a strict comparison fails, that is b.
+        let (first, second) = if strict { (b, a) } else { (a, b) };
+        return graph.binary(op, first, second).map(Some);
     }
     // The same mask within a branch has one answer there.
     let inner = |graph: &Graph, id: NodeId, side: usize| {
@@ -57,15 +59,18 @@ fn choice(graph: &mut Graph, mask: NodeId, a: NodeId, b: NodeId) -> Result<Optio
     Ok(None)
 }
 
-/// The maximum or minimum that `a > b ? a : b` and the like are. Caps at a number stay as they are: guards are known by them.
-fn extreme(graph: &Graph, mask: NodeId, a: NodeId, b: NodeId) -> Option<BinaryOp> {
+/// The maximum or minimum that `a > b ? a : b` and the like are, and whether the comparison is strict. Caps at a number stay as
+/// they are: guards are known by them.
+fn extreme(graph: &Graph, mask: NodeId, a: NodeId, b: NodeId) -> Option<(BinaryOp, bool)> {
     if graph.number(a).is_some() || graph.number(b).is_some() {
         return None;
     }
     let node = graph.node(mask);
-    let greater = match node.op {
-        Op::Compare(CompareOp::Greater | CompareOp::GreaterEqual) => true,
-        Op::Compare(CompareOp::Less | CompareOp::LessEqual) => false,
+    let (greater, strict) = match node.op {
+        Op::Compare(CompareOp::Greater) => (true, true),
+        Op::Compare(CompareOp::GreaterEqual) => (true, false),
+        Op::Compare(CompareOp::Less) => (false, true),
+        Op::Compare(CompareOp::LessEqual) => (false, false),
         _ => return None,
     };
     let in_order = match node.inputs.as_slice() {
@@ -73,7 +78,7 @@ fn extreme(graph: &Graph, mask: NodeId, a: NodeId, b: NodeId) -> Option<BinaryOp
         [first, second] if (*second, *first) == (a, b) => false,
         _ => return None,
     };
-    Some(if greater == in_order { BinaryOp::Max } else { BinaryOp::Min })
+    Some((if greater == in_order { BinaryOp::Max } else { BinaryOp::Min }, strict))
 }
 
 fn logic(graph: &Graph, op: LogicOp, a: NodeId, b: NodeId) -> Option<NodeId> {

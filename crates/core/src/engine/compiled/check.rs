@@ -24,9 +24,11 @@ const DOUBLE: f64 = 1e-6;
 /// Gradients that are smaller than this everywhere are compared as if one of them were this large: what is left of a gradient at a
 /// mode is rounding.
 const SMALLEST: f64 = 0.1;
-/// Rows per comparison, and points compared at each.
+/// Rows per comparison.
 const ROW_COUNTS: [usize; 3] = [1, 2, 13];
-const POINTS: usize = 2;
+/// How far from the start the points lie. At a start of zeros or ones functions with kinks often have theirs, where one engine may take
+/// the slope of one side and the other that of the other; the start itself is compared only if there is no number anywhere else.
+const SPREADS: [f64; 3] = [0.02, 0.3, 0.0];
 
 /// What is compared: a value and its gradient.
 struct Evaluated {
@@ -62,8 +64,11 @@ fn check_in<P: TensorTree, D: TensorTree, T: Real>(
             0 => vec![],
             all => (0..n).map(|_| rng.random_range(0..all)).collect(),
         };
-        for point in 0..POINTS {
-            let spread = if point == 0 { 0.0 } else { 0.3 };
+        let mut compared = false;
+        for spread in SPREADS {
+            if spread.abs() == 0.0 && compared {
+                break;
+            }
             let theta: Vec<f64> = start.iter().map(|x| x + spread * (rng.random::<f64>() - 0.5)).collect();
             let mut ours = Evaluated { value: 0.0, gradient: vec![0.0; theta.len()] };
             let columns = posterior.data().columns();
@@ -77,6 +82,7 @@ fn check_in<P: TensorTree, D: TensorTree, T: Real>(
                 }
             }
             agree(posterior, eager, &theta, &rows, &ours)?;
+            compared |= ours.value.is_finite();
         }
     }
     Ok(())
