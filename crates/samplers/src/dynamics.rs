@@ -1,8 +1,9 @@
 //! What an algorithm is: one file, one implementation of [`Dynamics`].
 
+use std::convert::Infallible;
 use std::ops::Range;
 
-use rand::RngExt;
+use rand::{Rng, RngExt, TryRng};
 use rand_distr::StandardNormal;
 use serde::{Serialize, de::DeserializeOwned};
 use sgmcmc_core::rng::StreamRng;
@@ -70,12 +71,33 @@ pub(crate) fn with_normals(rng: &mut StreamRng, range: Range<usize>, mut each: i
     }
 }
 
-/// Independent standard normal numbers. Drawn one by one, each would wait until the generator is back in memory.
-#[inline(never)]
+/// Independent standard normal numbers. The generator is kept at hand: drawn one by one, each number would wait until it is back in memory.
 fn fill_normals(rng: &mut StreamRng, z: &mut [f64]) {
-    let mut local = rng.clone();
-    z.iter_mut().for_each(|z| *z = local.sample(StandardNormal));
-    *rng = local;
+    let mut at_hand = AtHand(rng.clone());
+    z.iter_mut().for_each(|z| *z = at_hand.sample(StandardNormal));
+    *rng = at_hand.0;
+}
+
+/// A generator of a type of its own, so that drawing from it is compiled for this one place, and into it.
+struct AtHand(StreamRng);
+
+impl TryRng for AtHand {
+    type Error = Infallible;
+
+    #[inline(always)]
+    fn try_next_u32(&mut self) -> std::result::Result<u32, Infallible> {
+        Ok(self.0.next_u32())
+    }
+
+    #[inline(always)]
+    fn try_next_u64(&mut self) -> std::result::Result<u64, Infallible> {
+        Ok(self.0.next_u64())
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> std::result::Result<(), Infallible> {
+        self.0.fill_bytes(bytes);
+        Ok(())
+    }
 }
 
 /// Implements [`Positioned`] for a state with a field `theta`.

@@ -3,41 +3,50 @@
 //! An index is a number of a data table. The functions give `false`, and leave the rest undone, at one that is outside.
 
 use super::element::{Element, Number};
+use super::simd::Simd;
 
 /// Rows taken at once, so that what is written (or read) is consecutive.
 const TOGETHER: usize = 8;
 
 /// `out[j · lanes + lane]` = `source[index[lane] · inner + j]`: rows of `inner` numbers, as a structure of arrays.
 #[must_use]
-pub(crate) fn select_lanes<S: Number, T: Element>(source: &[S], inner: usize, index: &[f64], out: &mut [T]) -> bool {
+pub(crate) fn select_lanes<S: Number, T: Element>(
+    simd: Simd,
+    source: &[S],
+    inner: usize,
+    index: &[f64],
+    out: &mut [T],
+) -> bool {
     assert_eq!(out.len(), inner * index.len());
     let lanes = index.len();
-    let (groups, rest) = index.as_chunks::<TOGETHER>();
-    for (group, index) in groups.iter().enumerate() {
-        let mut rows: [&[S]; TOGETHER] = [&[]; TOGETHER];
-        for (found, index) in rows.iter_mut().zip(index) {
-            let Some(row) = row(source.len(), inner, *index) else { return false };
-            *found = &source[row];
-        }
-        for j in 0..inner {
-            let out = &mut out[j * lanes + group * TOGETHER..][..TOGETHER];
-            for (out, row) in out.iter_mut().zip(&rows) {
-                *out = row[j].element();
+    simd.run(
+        #[inline(always)]
+        move |_| {
+            let (groups, rest) = index.as_chunks::<TOGETHER>();
+            for (group, index) in groups.iter().enumerate() {
+                let Some(starts) = starts(source.len(), inner, index) else { return false };
+                for j in 0..inner {
+                    let out = &mut out[j * lanes + group * TOGETHER..][..TOGETHER];
+                    for (out, start) in out.iter_mut().zip(starts) {
+                        *out = source[start + j].element();
+                    }
+                }
             }
-        }
-    }
-    for (lane, index) in (lanes - rest.len()..).zip(rest) {
-        let Some(row) = row(source.len(), inner, *index) else { return false };
-        for (j, x) in source[row].iter().enumerate() {
-            out[j * lanes + lane] = x.element();
-        }
-    }
-    true
+            for (lane, index) in (lanes - rest.len()..).zip(rest) {
+                let Some(row) = row(source.len(), inner, *index) else { return false };
+                for (j, x) in source[row].iter().enumerate() {
+                    out[j * lanes + lane] = x.element();
+                }
+            }
+            true
+        },
+    )
 }
 
 /// `acc[index[lane] · inner + j]` += scale · `values[j · lanes + lane]`: the adjoint of [`select_lanes`].
 #[must_use]
 pub(crate) fn scatter_lanes<T: Element, A: Element>(
+    simd: Simd,
     values: &[T],
     inner: usize,
     index: &[f64],
@@ -46,38 +55,54 @@ pub(crate) fn scatter_lanes<T: Element, A: Element>(
 ) -> bool {
     assert_eq!(values.len(), inner * index.len());
     let lanes = index.len();
-    let (groups, rest) = index.as_chunks::<TOGETHER>();
-    // The values of several rows, turned back to rows, a few columns at a time.
-    let mut turned = [[0.0; TOGETHER]; TOGETHER];
-    for (group, index) in groups.iter().enumerate() {
-        for first in (0..inner).step_by(TOGETHER) {
-            let columns = TOGETHER.min(inner - first);
-            for j in 0..columns {
-                let values = &values[(first + j) * lanes + group * TOGETHER..][..TOGETHER];
-                for (turned, value) in turned.iter_mut().zip(values) {
-                    turned[j] = scale * value.to_f64();
+    simd.run(
+        #[inline(always)]
+        move |_| {
+            // Single numbers, and what is left of rows, one after another.
+            let whole = if inner == 1 { 0 } else { lanes - lanes % TOGETHER };
+            // The values of several rows, turned back to rows, a few columns at a time.
+            let mut turned = [[0.0; TOGETHER]; TOGETHER];
+            for (group, index) in index[..whole].as_chunks::<TOGETHER>().0.iter().enumerate() {
+                let Some(starts) = starts(acc.len(), inner, index) else { return false };
+                for first in (0..inner).step_by(TOGETHER) {
+                    let columns = TOGETHER.min(inner - first);
+                    for j in 0..columns {
+                        let values = &values[(first + j) * lanes + group * TOGETHER..][..TOGETHER];
+                        for (turned, value) in turned.iter_mut().zip(values) {
+                            turned[j] = scale * value.to_f64();
+                        }
+                    }
+                    for (turned, start) in turned.iter().zip(starts) {
+                        let acc = &mut acc[start + first..][..columns];
+                        for (acc, value) in acc.iter_mut().zip(turned) {
+                            *acc += A::from_f64(*value);
+                        }
+                    }
                 }
             }
-            for (turned, index) in turned.iter().zip(index) {
+            for (lane, index) in (whole..).zip(&index[whole..]) {
                 let Some(row) = row(acc.len(), inner, *index) else { return false };
-                let acc = &mut acc[row][first..first + columns];
-                for (acc, value) in acc.iter_mut().zip(turned) {
-                    *acc += A::from_f64(*value);
+                for (j, acc) in acc[row].iter_mut().enumerate() {
+                    *acc += A::from_f64(scale * values[j * lanes + lane].to_f64());
                 }
             }
-        }
+            true
+        },
+    )
+}
+
+/// Where the rows begin, if all are among the first `length` numbers.
+#[inline(always)]
+fn starts(length: usize, inner: usize, index: &[f64; TOGETHER]) -> Option<[usize; TOGETHER]> {
+    let mut starts = [0; TOGETHER];
+    for (start, index) in starts.iter_mut().zip(index) {
+        *start = row(length, inner, *index)?.start;
     }
-    for (lane, index) in (lanes - rest.len()..).zip(rest) {
-        let Some(row) = row(acc.len(), inner, *index) else { return false };
-        for (j, acc) in acc[row].iter_mut().enumerate() {
-            *acc += A::from_f64(scale * values[j * lanes + lane].to_f64());
-        }
-    }
-    true
+    Some(starts)
 }
 
 /// Where row `index` of `inner` numbers is, if it is among the first `length`.
-#[inline]
+#[inline(always)]
 fn row(length: usize, inner: usize, index: f64) -> Option<std::ops::Range<usize>> {
     // NaN and −0.5 would become zero.
     if index.is_nan() || index < 0.0 {
@@ -101,10 +126,10 @@ mod tests {
             for inner in [1, 5] {
                 let source = numbers::<f64>(1, count * inner);
                 let mut out = vec![T::NAN; inner * lanes];
-                assert!(select_lanes(&source, inner, &index, &mut out));
+                assert!(select_lanes(Simd::new(), &source, inner, &index, &mut out));
                 let values = numbers::<T>(2, inner * lanes);
                 let mut acc = vec![0.0; count * inner];
-                assert!(scatter_lanes(&values, inner, &index, 2.0, &mut acc));
+                assert!(scatter_lanes(Simd::new(), &values, inner, &index, 2.0, &mut acc));
                 let mut expected = vec![0.0; count * inner];
                 for lane in 0..lanes {
                     for j in 0..inner {
@@ -127,8 +152,8 @@ mod tests {
     fn an_index_outside_is_found() {
         let values = [1.0, 2.0];
         for wrong in [-1.0, -0.5, 2.0, 1e300, f64::NAN, f64::INFINITY] {
-            assert!(!select_lanes(&[1.0; 4], 2, &[wrong], &mut [0.0_f32; 2]));
-            assert!(!scatter_lanes(&values, 2, &[wrong], 1.0, &mut [0.0_f32; 4]));
+            assert!(!select_lanes(Simd::new(), &[1.0; 4], 2, &[wrong], &mut [0.0_f32; 2]));
+            assert!(!scatter_lanes(Simd::new(), &values, 2, &[wrong], 1.0, &mut [0.0_f32; 4]));
         }
     }
 }

@@ -160,18 +160,16 @@ where
     ) -> Result<Vec<(S::Output, Ending)>> {
         let Prepared { recipe, layout, chains, .. } = prepared;
         let identity = self.identity(&layout, &chains);
-        // Indexed, so that the order of the results is that of the chains whatever thread ran them.
-        chains
-            .into_par_iter()
-            .enumerate()
-            .map(|(chain, (evaluator, theta))| {
-                let kernel = self.kernel(&recipe, evaluator, &theta, chain)?;
-                let mut sink = sink(chain);
-                sink.begin(&Schema { layout: layout.clone(), draws, chain })?;
-                let keeper = Keeper::new(self.plan.checkpoints.clone(), Identity { chain, ..identity.clone() });
-                driver::drive(kernel, sink, &self.plan, draws, keeper)
-            })
-            .collect()
+        let run = |(chain, (evaluator, theta)): (usize, (Box<dyn Evaluator>, Vec<f64>))| {
+            let kernel = self.kernel(&recipe, evaluator, &theta, chain)?;
+            let mut sink = sink(chain);
+            sink.begin(&Schema { layout: layout.clone(), draws, chain })?;
+            let keeper = Keeper::new(self.plan.checkpoints.clone(), Identity { chain, ..identity.clone() });
+            driver::drive(kernel, sink, &self.plan, draws, keeper)
+        };
+        // Indexed, so that the order of the results is that of the chains whatever thread ran them; in a scope, so that a
+        // single chain runs on a thread of the pool too, where dividing its work is cheapest.
+        rayon::scope(|_| chains.into_par_iter().enumerate().map(run).collect())
     }
 
     /// Chain number `chain`, about to start at `theta`.

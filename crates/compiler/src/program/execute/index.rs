@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Machine, Real, RunError, Sink, Tile};
-use crate::kernels::{Element, scatter_lanes, select_lanes};
+use crate::kernels::{Element, Simd, scatter_lanes, select_lanes};
 use crate::program::instruction::{Gathering, Selection, Table};
 use crate::program::view::Store;
 
@@ -24,15 +24,15 @@ impl<T: Real> Machine<'_, T> {
                     let from = outer * length * inner..(outer + 1) * length * inner;
                     match table {
                         Table::Parameter(leaf) => found(
-                            select_lanes(&tile.call.theta[leaves[leaf].clone()][from], inner, index, to),
+                            select_lanes(self.simd, &tile.call.theta[leaves[leaf].clone()][from], inner, index, to),
                             index,
                             length,
                         ),
                         Table::Buffer(Store::Native(buffer)) => {
-                            found(select_lanes(&self.native[buffer][from], inner, index, to), index, length)
+                            found(select_lanes(self.simd, &self.native[buffer][from], inner, index, to), index, length)
                         }
                         Table::Buffer(Store::Wide(buffer)) => {
-                            found(select_lanes(&self.wide[buffer][from], inner, index, to), index, length)
+                            found(select_lanes(self.simd, &self.wide[buffer][from], inner, index, to), index, length)
                         }
                     }
                 });
@@ -44,7 +44,7 @@ impl<T: Real> Machine<'_, T> {
                 let done = selection.each(t, &*self.wide, |outer, position, index| {
                     let to = &mut target[((outer * selection.indices.len() + position) * inner) * t..][..inner * t];
                     let from = outer * length * inner..(outer + 1) * length * inner;
-                    found(select_lanes(&self.wide[buffer][from], inner, index, to), index, length)
+                    found(select_lanes(self.simd, &self.wide[buffer][from], inner, index, to), index, length)
                 });
                 self.wide[out] = target;
                 done?;
@@ -216,7 +216,7 @@ fn add<T: Element, A: Element>(
 ) -> Result<(), RunError> {
     let lanes = index.len();
     if selection.values_rows && selection.index_rows {
-        let done = scatter_lanes(&values[feature * lanes..][..inner * lanes], inner, index, factor, to);
+        let done = scatter_lanes(Simd::new(), &values[feature * lanes..][..inner * lanes], inner, index, factor, to);
         return found(done, index, selection.length);
     }
     let length = selection.length;
