@@ -5,7 +5,6 @@
 
 mod element;
 mod elementwise;
-mod gemm;
 mod index;
 mod math;
 mod matrix;
@@ -21,11 +20,13 @@ mod vector;
 
 pub use element::Element;
 pub(crate) use elementwise::{Operand, binary, compare, logic, select_where, unary};
-pub(crate) use gemm::{Strided, StridedMut, gemm};
 pub(crate) use index::{scatter_lanes, select_lanes};
-pub(crate) use matrix::{Matrix, lanes_contract, lanes_matmul};
+pub(crate) use matrix::{Matrix, lanes_contract, lanes_matmul, shared_matmul};
 pub(crate) use prefetch::prefetch;
 pub(crate) use reduce::{add_to_f64, combine, dot, load_f64, reduce, sum};
 pub use rows::Lines;
-pub(crate) use rows::{rows_accumulate, rows_copy, rows_dot, rows_transpose};
+pub(crate) use rows::{
+    Strided, StridedMut, panel_size, rows_accumulate, rows_contract, rows_dot, rows_multiply, rows_transpose,
+    turned_size,
+};
 pub(crate) use simd::Simd;

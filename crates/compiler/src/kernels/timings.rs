@@ -120,6 +120,37 @@ fn matrix_timings<T: Element>(simd: Simd, name: &str) {
     }
 }
 
+fn row_matrix_timings<T: Element>(simd: Simd, name: &str) {
+    let (width, columns, length) = (784, 100, 20_000);
+    let table = numbers::<T>(3, width * length);
+    let matrix = numbers::<T>(4, width * columns);
+    for t in [48, 64, 128, 250] {
+        let lists: Vec<Vec<usize>> = (0..64).map(|seed| indices(seed, t, length)).collect();
+        let mut turn = 0;
+        let (mut panel, mut turned) = (vec![T::ZERO; panel_size(width)], vec![T::ZERO; turned_size(columns) * t]);
+        let (mut out, mut acc) = (vec![T::ZERO; columns * t], vec![T::ZERO; width * columns]);
+        let weights = Strided { data: &matrix, row: columns, col: 1 };
+        let product = nanoseconds(|| {
+            turn += 1;
+            let rows = (table.as_slice(), width, Lines::List(&lists[turn % lists.len()]));
+            rows_multiply(simd, rows, weights, &mut panel, (black_box(&mut out), t));
+        });
+        let both = nanoseconds(|| {
+            turn += 1;
+            let rows = (table.as_slice(), width, Lines::List(&lists[turn % lists.len()]));
+            rows_multiply(simd, rows, weights, &mut panel, (black_box(&mut out), t));
+            let target = StridedMut { data: &mut acc, row: columns, col: 1 };
+            rows_contract(simd, rows, (&out, t), &mut turned, target);
+        });
+        let work = 2.0 * (width * columns * t) as f64;
+        println!(
+            "{name} {t} rows of {width} times {columns}: multiply {:.1}, contract {:.1} Gflop/s",
+            work / product,
+            work / (both - product)
+        );
+    }
+}
+
 #[test]
 #[ignore = "prints times, for release builds"]
 fn timings() {
@@ -128,6 +159,8 @@ fn timings() {
     elementwise_timings::<f64>(simd, "f64");
     row_timings::<f32>(simd, "f32");
     row_timings::<f64>(simd, "f64");
+    row_matrix_timings::<f32>(simd, "f32");
+    row_matrix_timings::<f64>(simd, "f64");
     matrix_timings::<f32>(simd, "f32");
     matrix_timings::<f64>(simd, "f64");
 }

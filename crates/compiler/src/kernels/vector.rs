@@ -21,6 +21,8 @@ pub trait Vectors: Copy + Sized {
     fn last_vector<S: Simd>(x: &[Self]) -> Option<&Self::Vector<S>>;
     /// The last numbers of a slice, if there are enough.
     fn last_vector_mut<S: Simd>(x: &mut [Self]) -> Option<&mut Self::Vector<S>>;
+    /// The numbers of vectors.
+    fn numbers<S: Simd>(x: &[Self::Vector<S>]) -> &[Self];
     /// The number at every place.
     fn splat<S: Simd>(simd: S, x: Self) -> Self::Vector<S>;
     /// a + b.
@@ -57,6 +59,10 @@ macro_rules! vectors {
             #[inline(always)]
             fn last_vector_mut<S: Simd>(x: &mut [Self]) -> Option<&mut S::$vector> {
                 S::$end_mut(x).1.last_mut()
+            }
+            #[inline(always)]
+            fn numbers<S: Simd>(x: &[S::$vector]) -> &[Self] {
+                pulp::bytemuck::cast_slice(x)
             }
             #[inline(always)]
             fn splat<S: Simd>(simd: S, x: Self) -> S::$vector {

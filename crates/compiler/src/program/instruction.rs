@@ -48,8 +48,6 @@ pub(crate) enum Instruction {
     LoadConstant { constant: usize, out: Store },
     /// A data leaf's rows, transposed.
     LoadData { leaf: usize, width: usize, out: Store },
-    /// A data leaf's rows, one after another.
-    CopyRows { leaf: usize, width: usize, out: Store },
     /// The weights of the rows.
     LoadWeights { out: Store },
     /// An element-wise function, in the arithmetic of the operands' buffers.
@@ -76,24 +74,29 @@ pub(crate) enum Instruction {
     DotData { leaf: usize, width: usize, vector: Store, offset: usize, out: Store },
     /// out += Σ over the tile's observations of a coefficient times the data row, read in place.
     AccumulateData { leaf: usize, width: usize, coefficients: Store, offset: usize, out: Store },
-    /// Products of the data rows, copied together, with a shared matrix `[width, columns]` of these strides.
+    /// Products of the data rows, read in place, with a shared matrix `[width, columns]` of these strides.
     MultiplyData {
-        copied: Store,
+        leaf: usize,
         width: usize,
         columns: usize,
         matrix: Store,
         offset: usize,
         strides: [usize; 2],
+        /// Room for some columns of the matrix.
+        panel: Store,
         out: Store,
     },
-    /// out `[width, columns]` (of these strides) += Σ over the tile's observations of data row × coefficients `[columns]`.
+    /// out `[width, columns]` (of these strides) += Σ over the tile's observations of data row × coefficients `[columns]`,
+    /// the rows read in place.
     ContractData {
-        copied: Store,
+        leaf: usize,
         width: usize,
         columns: usize,
         coefficients: Store,
         offset: usize,
         strides: [usize; 2],
+        /// Room for the coefficients, those of a row side by side.
+        turned: Store,
         out: Store,
     },
     /// Rows of a shared table at the index of each observation.
@@ -161,7 +164,6 @@ impl Instruction {
             Self::LoadParameter { .. }
             | Self::LoadConstant { .. }
             | Self::LoadData { .. }
-            | Self::CopyRows { .. }
             | Self::LoadWeights { .. }
             | Self::Clear { .. } => vec![],
             Self::Map { operands, .. } => operands.iter().filter_map(|source| source.store()).collect(),
@@ -172,8 +174,8 @@ impl Instruction {
             Self::Matmul { a, b, out, .. } | Self::Contract { a, b, out, .. } => vec![a.store, b.store, *out],
             Self::DotData { vector, .. } => vec![*vector],
             Self::AccumulateData { coefficients, out, .. } => vec![*coefficients, *out],
-            Self::MultiplyData { copied, matrix, .. } => vec![*copied, *matrix],
-            Self::ContractData { copied, coefficients, out, .. } => vec![*copied, *coefficients, *out],
+            Self::MultiplyData { matrix, panel, .. } => vec![*matrix, *panel],
+            Self::ContractData { coefficients, turned, out, .. } => vec![*coefficients, *turned, *out],
             Self::Select(selection) => selection.table.store().into_iter().chain([selection.index]).collect(),
             Self::SelectAdjoint(selection) | Self::SelectAdjointRows(selection) => {
                 selection.table.store().into_iter().chain([selection.index, selection.values]).collect()
@@ -189,7 +191,6 @@ impl Instruction {
             Self::LoadParameter { out, .. }
             | Self::LoadConstant { out, .. }
             | Self::LoadData { out, .. }
-            | Self::CopyRows { out, .. }
             | Self::LoadWeights { out }
             | Self::Map { out, .. }
             | Self::Convert { out, .. }
@@ -218,7 +219,6 @@ impl Instruction {
             Self::LoadParameter { out, .. }
             | Self::LoadConstant { out, .. }
             | Self::LoadData { out, .. }
-            | Self::CopyRows { out, .. }
             | Self::LoadWeights { out }
             | Self::Clear { out, .. } => vec![out],
             Self::Map { operands, out, .. } => operands.iter_mut().filter_map(Source::store_mut).chain([out]).collect(),
@@ -233,8 +233,8 @@ impl Instruction {
             }
             Self::DotData { vector, out, .. } => vec![vector, out],
             Self::AccumulateData { coefficients, out, .. } => vec![coefficients, out],
-            Self::MultiplyData { copied, matrix, out, .. } => vec![copied, matrix, out],
-            Self::ContractData { copied, coefficients, out, .. } => vec![copied, coefficients, out],
+            Self::MultiplyData { matrix, panel, out, .. } => vec![matrix, panel, out],
+            Self::ContractData { coefficients, turned, out, .. } => vec![coefficients, turned, out],
             Self::Select(selection) | Self::SelectAdjoint(selection) | Self::SelectAdjointRows(selection) => {
                 let Selection { table, index, values, .. } = selection;
                 table.store_mut().into_iter().chain([index, values]).collect()

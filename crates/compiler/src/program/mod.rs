@@ -164,8 +164,8 @@ impl<T: Real> Program<T> {
 fn read(instruction: &Instruction) -> Option<(usize, usize)> {
     match instruction {
         Instruction::LoadData { leaf, width, .. }
-        | Instruction::CopyRows { leaf, width, .. }
-        | Instruction::DotData { leaf, width, .. } => Some((*leaf, *width)),
+        | Instruction::DotData { leaf, width, .. }
+        | Instruction::MultiplyData { leaf, width, .. } => Some((*leaf, *width)),
         _ => None,
     }
 }

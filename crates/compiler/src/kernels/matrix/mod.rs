@@ -3,15 +3,17 @@
 //! [`TOGETHER`] elements of a product are summed at once, in registers. They share one factor: a row of a or a column of b.
 
 mod contract;
+mod shared;
 #[cfg(test)]
 mod tests;
 
 use super::element::Element;
 use super::simd::Simd;
 use contract::contract;
+pub(crate) use shared::shared_matmul;
 
 /// Elements summed at once.
-const TOGETHER: usize = 4;
+const TOGETHER: usize = 6;
 
 /// A matrix of which element (i, j) has number i · row + j · col: for each lane one value, the t lanes side by side, or one
 /// value for all lanes.
@@ -133,8 +135,8 @@ fn multiply<T: Element, S: pulp::Simd, const A: bool, const B: bool>(
         for j in (0..whole).step_by(TOGETHER) {
             elements::<T, S, A, B, TOGETHER>(simd, factors, [i, j], &mut out);
         }
-        if n - whole >= 2 {
-            elements::<T, S, A, B, 2>(simd, factors, [i, whole], &mut out);
+        for j in (whole..n - n % 2).step_by(2) {
+            elements::<T, S, A, B, 2>(simd, factors, [i, j], &mut out);
         }
         if n % 2 == 1 {
             elements::<T, S, A, B, 1>(simd, factors, [i, n - 1], &mut out);

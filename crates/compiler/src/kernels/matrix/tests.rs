@@ -43,3 +43,30 @@ fn products() {
         products_work::<f64>(simd);
     }
 }
+
+fn shared_products_work<T: Element>(simd: Simd) {
+    for [m, k, n] in [[1, 1, 1], [1, 7, 20], [20, 7, 1], [3, 0, 2], [5, 9, 33], [13, 4, 3], [1, 9, 1]] {
+        let (a, b) = (numbers::<T>(1, m * k), numbers::<T>(2, k * n));
+        for turned in [[false, false], [true, false], [false, true], [true, true]] {
+            let matrix = |data, [rows, columns]: [usize; 2], turned| {
+                let (row, col) = if turned { (1, rows) } else { (columns, 1) };
+                Matrix { data, row, col, lanes: false }
+            };
+            let (left, right) = (matrix(&a, [m, k], turned[0]), matrix(&b, [k, n], turned[1]));
+            let at = |x: &Matrix<'_, T>, i: usize, j: usize| x.data[i * x.row + j * x.col].to_f64();
+            let product = |i: usize, j: usize| (0..k).map(|l| at(&left, i, l) * at(&right, l, j)).sum::<f64>();
+            let mut out = vec![T::NAN; m * n];
+            shared_matmul(simd, [m, k, n], left, right, &mut out);
+            let expected: Vec<f64> = (0..m * n).map(|place| product(place / n, place % n)).collect();
+            assert_close(&out, &expected, 9.0 * k as f64, "shared");
+        }
+    }
+}
+
+#[test]
+fn shared_products() {
+    for simd in Simd::all() {
+        shared_products_work::<f32>(simd);
+        shared_products_work::<f64>(simd);
+    }
+}

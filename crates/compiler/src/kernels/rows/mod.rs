@@ -4,17 +4,23 @@
 //! so that no row ends with single numbers.
 
 mod accumulate;
+mod contract;
 mod dot;
+mod multiply;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use accumulate::rows_accumulate;
+pub(crate) use contract::{StridedMut, rows_contract, turned_size};
 pub(crate) use dot::rows_dot;
+pub(crate) use multiply::{Strided, panel_size, rows_multiply};
 
 use super::element::{Element, Number};
 use super::prefetch::prefetch_row;
 use super::simd::Simd;
 
+/// Rows, or columns of them, whose products with a matrix are summed at once.
+const TOGETHER: usize = 6;
 /// Rows turned at once.
 const TURNED: usize = 8;
 /// How many rows ahead of their use rows at places all over the table are fetched.
@@ -131,25 +137,6 @@ fn turn<S: Number, T: Element>(simd: Simd, rows: Rows<'_, S>, out: &mut [T]) {
             for i in whole..lanes {
                 for (j, x) in rows.get(i).iter().enumerate() {
                     out[j * lanes + i] = x.element();
-                }
-            }
-        },
-    );
-}
-
-/// `out[i · width + j]` = xᵢⱼ.
-pub(crate) fn rows_copy<S: Number, T: Element>(simd: Simd, table: &[S], width: usize, lines: Lines<'_>, out: &mut [T]) {
-    if width == 0 {
-        return;
-    }
-    let rows = Rows { table, width, lines };
-    simd.run(
-        #[inline(always)]
-        move |_| {
-            for (i, out) in out.chunks_exact_mut(width).enumerate() {
-                rows.fetch(i + AHEAD);
-                for (out, x) in out.iter_mut().zip(rows.get(i)) {
-                    *out = x.element();
                 }
             }
         },

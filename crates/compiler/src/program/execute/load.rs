@@ -1,7 +1,7 @@
 //! Parameters, constants, data and weights on their way into buffers.
 
 use super::{Call, Machine, Tile};
-use crate::kernels::{Element, load_f64, prefetch, rows_copy, rows_transpose};
+use crate::kernels::{Element, load_f64, prefetch, rows_transpose};
 use crate::program::view::Store;
 
 /// The numbers of a data leaf, row after row.
@@ -78,12 +78,6 @@ impl<T: Real> Machine<'_, T> {
                 let out = &mut self.wide[buffer][..size];
                 each_type!(column, values => rows_transpose(self.simd, values, width, lines, out));
             }
-        }
-    }
-
-    pub(super) fn copy_rows(&mut self, tile: Tile<'_>, leaf: usize, width: usize, out: Store) {
-        if let (Store::Native(buffer), Some(values)) = (out, T::column(tile.call.columns.column(leaf))) {
-            rows_copy(self.simd, values, width, tile.lines(), &mut self.native[buffer][..width * tile.t]);
         }
     }
 

@@ -151,7 +151,6 @@ impl<T: Real> Machine<'_, T> {
             }
             Instruction::LoadConstant { constant, out } => self.load_numbers(&context.constants[*constant], *out),
             Instruction::LoadData { leaf, width, out } => self.load_data(tile, *leaf, *width, *out),
-            Instruction::CopyRows { leaf, width, out } => self.copy_rows(tile, *leaf, *width, *out),
             Instruction::LoadWeights { out } => self.load_weights(tile, *out),
             Instruction::Map { function, operands, over, out } => self.map(*function, operands, over, t, *out),
             Instruction::Convert { from, features, rows, out } => {
@@ -181,11 +180,13 @@ impl<T: Real> Machine<'_, T> {
             Instruction::AccumulateData { leaf, width, coefficients, offset, out } => {
                 self.accumulate_data(tile, (*leaf, *width), (*coefficients, *offset), *out);
             }
-            Instruction::MultiplyData { copied, width, columns, matrix, offset, strides, out } => {
-                self.multiply_data([*columns, *width, t], *copied, (*matrix, *offset, *strides), *out);
+            Instruction::MultiplyData { leaf, width, columns, matrix, offset, strides, panel, out } => {
+                let matrix = (*matrix, *offset, *strides);
+                self.multiply_data(tile, (*leaf, *width), matrix, *panel, (*out, *columns));
             }
-            Instruction::ContractData { copied, width, columns, coefficients, offset, strides, out } => {
-                self.contract_data([*width, t, *columns], *copied, (*coefficients, *offset), (*out, *strides));
+            Instruction::ContractData { leaf, width, columns, coefficients, offset, strides, turned, out } => {
+                let coefficients = (*coefficients, *offset, *columns);
+                self.contract_data(tile, (*leaf, *width), coefficients, *turned, (*out, *strides));
             }
             Instruction::Select(selection) => self.select(selection, tile, context.leaves)?,
             Instruction::SelectAdjoint(selection) => {

@@ -1,12 +1,12 @@
 //! Matrix products.
 
 use super::{Machine, Real, Tile};
-use crate::kernels::{Matrix, Strided, StridedMut, gemm, lanes_contract, lanes_matmul, rows_accumulate, rows_dot};
+use crate::kernels::{
+    Matrix, Strided, StridedMut, lanes_contract, lanes_matmul, rows_accumulate, rows_contract, rows_dot, rows_multiply,
+    shared_matmul,
+};
 use crate::program::instruction::MatrixView;
 use crate::program::view::Store;
-
-/// Multiplications from which on a general matrix product is worth its call.
-const GENERAL: usize = 1 << 14;
 
 impl<T: Real> Machine<'_, T> {
     /// A product for each of `t` observations, or of shared matrices.
@@ -19,32 +19,12 @@ impl<T: Real> Machine<'_, T> {
     ) {
         let Store::Native(out) = out else { return };
         let mut target = std::mem::take(&mut self.native[out]);
-        let [m, k, n] = size;
-        let (work, lanes) = (m * k * n * t.unwrap_or(1), t.unwrap_or(1));
-        let result = &mut target[offset * lanes..][..m * n * lanes];
+        let [m, _, n] = size;
+        let result = &mut target[offset * t.unwrap_or(1)..][..m * n * t.unwrap_or(1)];
+        let (left, right) = (self.matrix(a, t.unwrap_or(1)), self.matrix(b, t.unwrap_or(1)));
         match t {
-            None => {
-                let (left, right) = (self.strided(a, a.strides), self.strided(b, b.strides));
-                gemm(size, left, right, StridedMut { data: result, row: n, col: 1 }, false);
-            }
-            // The observations are the columns of one large product for each row (column) of the matrix that has them.
-            Some(t) if work >= GENERAL && a.rows && !b.rows => {
-                for i in 0..m {
-                    let left = self.strided(b, [b.strides[1], b.strides[0]]);
-                    let right = self.lanes(a, i * a.strides[0], a.strides[1], t);
-                    let out = StridedMut { data: &mut result[i * n * t..][..n * t], row: t, col: 1 };
-                    gemm([n, k, t], left, right, out, false);
-                }
-            }
-            Some(t) if work >= GENERAL && !a.rows && b.rows => {
-                for j in 0..n {
-                    let left = self.strided(a, a.strides);
-                    let right = self.lanes(b, j * b.strides[1], b.strides[0], t);
-                    let out = StridedMut { data: &mut result[j * t..], row: n * t, col: 1 };
-                    gemm([m, k, t], left, right, out, false);
-                }
-            }
-            Some(t) => lanes_matmul(self.simd, size, t, self.matrix(a, t), self.matrix(b, t), result),
+            Some(t) => lanes_matmul(self.simd, size, t, left, right, result),
+            None => shared_matmul(self.simd, size, left, right, result),
         }
         self.native[out] = target;
     }
@@ -59,20 +39,9 @@ impl<T: Real> Machine<'_, T> {
     ) {
         let Store::Native(out) = out else { return };
         let mut target = std::mem::take(&mut self.native[out]);
-        let [m, k, n] = size;
+        let [m, _, n] = size;
         let result = &mut target[offset..offset + m * n];
-        let work = m * k * n * t;
-        if work >= GENERAL && a.rows && b.rows {
-            for l in 0..k {
-                let left = self.lanes(a, l * a.strides[1], a.strides[0], t);
-                let by_column = self.lanes(b, l * b.strides[0], b.strides[1], t);
-                let right = Strided { data: by_column.data, row: by_column.col, col: by_column.row };
-                let out = StridedMut { data: result, row: n, col: 1 };
-                gemm([m, t, n], left, right, out, true);
-            }
-        } else {
-            lanes_contract(self.simd, size, t, self.matrix(a, t), self.matrix(b, t), result);
-        }
+        lanes_contract(self.simd, size, t, self.matrix(a, t), self.matrix(b, t), result);
         self.native[out] = target;
     }
 
@@ -108,53 +77,45 @@ impl<T: Real> Machine<'_, T> {
         self.native[out] = target;
     }
 
-    /// `[columns × width] · [width × t]`, the rows copied one after another being the columns of the second.
+    /// The products of the tile's rows with a shared matrix.
     pub(super) fn multiply_data(
         &mut self,
-        size: [usize; 3],
-        copied: Store,
-        (matrix, offset, strides): (Store, usize, [usize; 2]),
-        out: Store,
+        tile: Tile<'_>,
+        (leaf, width): (usize, usize),
+        (matrix, offset, [row, col]): (Store, usize, [usize; 2]),
+        panel: Store,
+        (out, columns): (Store, usize),
     ) {
-        let (Store::Native(copied), Store::Native(matrix), Store::Native(out)) = (copied, matrix, out) else { return };
-        let mut target = std::mem::take(&mut self.native[out]);
-        let [columns, width, t] = size;
-        let left = Strided { data: &self.native[matrix][offset..], row: strides[1], col: strides[0] };
-        let right = Strided { data: &self.native[copied][..width * t], row: 1, col: width };
-        let result = StridedMut { data: &mut target[..columns * t], row: t, col: 1 };
-        gemm(size, left, right, result, false);
-        self.native[out] = target;
+        let (Store::Native(matrix), Store::Native(panel), Store::Native(out)) = (matrix, panel, out) else { return };
+        let (mut target, mut room) = (std::mem::take(&mut self.native[out]), std::mem::take(&mut self.native[panel]));
+        if let Some(table) = T::column(tile.call.columns.column(leaf)) {
+            let matrix = Strided { data: &self.native[matrix][offset..], row, col };
+            let result = &mut target[..columns * tile.t];
+            rows_multiply(self.simd, (table, width, tile.lines()), matrix, &mut room, (result, tile.t));
+        }
+        (self.native[out], self.native[panel]) = (target, room);
     }
 
-    /// Adds `[width × t] · [t × columns]`.
+    /// Adds the products of the tile's rows with coefficients, summed over the rows.
     pub(super) fn contract_data(
         &mut self,
-        size: [usize; 3],
-        copied: Store,
-        (coefficients, offset): (Store, usize),
-        (out, strides): (Store, [usize; 2]),
+        tile: Tile<'_>,
+        (leaf, width): (usize, usize),
+        (coefficients, offset, columns): (Store, usize, usize),
+        turned: Store,
+        (out, [row, col]): (Store, [usize; 2]),
     ) {
-        let (Store::Native(copied), Store::Native(coefficients), Store::Native(out)) = (copied, coefficients, out)
+        let (Store::Native(coefficients), Store::Native(turned), Store::Native(out)) = (coefficients, turned, out)
         else {
             return;
         };
-        let mut target = std::mem::take(&mut self.native[out]);
-        let [width, t, columns] = size;
-        let left = Strided { data: &self.native[copied][..width * t], row: 1, col: width };
-        let right = Strided { data: &self.native[coefficients][offset * t..][..columns * t], row: 1, col: t };
-        let result = StridedMut { data: &mut target[..width * columns], row: strides[0], col: strides[1] };
-        gemm(size, left, right, result, true);
-        self.native[out] = target;
-    }
-
-    /// A shared matrix with these strides.
-    fn strided(&self, view: &MatrixView, [row, col]: [usize; 2]) -> Strided<'_, T> {
-        Strided { data: &self.buffer(view.store)[view.offset..], row, col }
-    }
-
-    /// The matrix whose rows are the lanes at `start`, `start + step`, ….
-    fn lanes(&self, view: &MatrixView, start: usize, step: usize, t: usize) -> Strided<'_, T> {
-        Strided { data: &self.buffer(view.store)[(view.offset + start) * t..], row: step * t, col: 1 }
+        let (mut target, mut room) = (std::mem::take(&mut self.native[out]), std::mem::take(&mut self.native[turned]));
+        if let Some(table) = T::column(tile.call.columns.column(leaf)) {
+            let coefficients = &self.native[coefficients][offset * tile.t..][..columns * tile.t];
+            let acc = StridedMut { data: &mut target[..width * columns], row, col };
+            rows_contract(self.simd, (table, width, tile.lines()), (coefficients, tile.t), &mut room, acc);
+        }
+        (self.native[out], self.native[turned]) = (target, room);
     }
 
     fn matrix(&self, view: &MatrixView, t: usize) -> Matrix<'_, T> {

@@ -5,8 +5,9 @@
 use super::{Lowering, Value};
 use crate::error::{Error, Result};
 use crate::graph::{Kind, NodeId, Op, broadcast};
+use crate::kernels::{panel_size, turned_size};
 use crate::program::instruction::{Instruction, MatrixView};
-use crate::program::view::{Store, View};
+use crate::program::view::View;
 
 /// Data rows of fewer numbers are transposed: their products vectorise over the observations.
 const IN_PLACE: usize = 8;
@@ -78,10 +79,10 @@ impl Lowering<'_> {
         if columns == 1 {
             self.tile.push(Instruction::DotData { leaf: vector.leaf, width, vector: matrix.store, offset, out });
         } else {
-            let copied = self.copied_rows(vector);
             let strides = axes.map(|axis| matrix.strides[outer + axis] as usize);
-            let matrix = matrix.store;
-            self.tile.push(Instruction::MultiplyData { copied, width, columns, matrix, offset, strides, out });
+            let panel = self.buffer(false, panel_size(width), false);
+            let (leaf, matrix) = (vector.leaf, matrix.store);
+            self.tile.push(Instruction::MultiplyData { leaf, width, columns, matrix, offset, strides, panel, out });
         }
         Ok(self.whole(out, id))
     }
@@ -101,16 +102,37 @@ impl Lowering<'_> {
         if columns == 1 {
             self.tile.push(Instruction::AccumulateData { leaf: vector.leaf, width, coefficients, offset, out });
         } else {
-            let copied = self.copied_rows(vector);
-            self.tile.push(Instruction::ContractData { copied, width, columns, coefficients, offset, strides, out });
+            let turned = self.buffer(false, turned_size(columns), true);
+            let leaf = vector.leaf;
+            self.tile.push(Instruction::ContractData {
+                leaf,
+                width,
+                columns,
+                coefficients,
+                offset,
+                strides,
+                turned,
+                out,
+            });
         }
         Ok(self.whole(out, id))
     }
 
     /// The pairs of matrices a product consists of, one for each index of the axes before the last two.
     fn matrices(&mut self, id: NodeId, a: NodeId, b: NodeId) -> Result<Vec<([usize; 3], MatrixView, MatrixView)>> {
-        let (a, b) = (self.matrix_operand(id, a)?, self.matrix_operand(id, b)?);
+        let (mut a, mut b) = (self.matrix_operand(id, a)?, self.matrix_operand(id, b)?);
         let split = |view: &View| view.dims.len() - 2;
+        if !a.rows && !b.rows {
+            // The product of two shared matrices reads both in order; only a vector may meet the columns of a matrix.
+            let ([a_by_rows, a_by_columns], [b_by_rows, b_by_columns]) = (in_order(&a), in_order(&b));
+            let vector = a.dims[split(&a)] == 1 || b.dims[split(&b) + 1] == 1;
+            if !a_by_rows && !a_by_columns {
+                a = self.copy(id, &a);
+            }
+            if !b_by_rows && !(b_by_columns && vector) {
+                b = self.copy(id, &b);
+            }
+        }
         let (m, k, n) = (a.dims[split(&a)], a.dims[split(&a) + 1], b.dims[split(&b) + 1]);
         let outer = broadcast(&a.dims[..split(&a)], &b.dims[..split(&b)]).unwrap_or_default();
         if outer.iter().product::<usize>() > MOST_PRODUCTS {
@@ -144,16 +166,6 @@ impl Lowering<'_> {
         copied
     }
 
-    fn copied_rows(&mut self, vector: &DataVector) -> Store {
-        if let Some(store) = self.copied.get(&vector.leaf) {
-            return *store;
-        }
-        let out = self.buffer(false, vector.width, true);
-        self.tile.push(Instruction::CopyRows { leaf: vector.leaf, width: vector.width, out });
-        self.copied.insert(vector.leaf, out);
-        out
-    }
-
     /// The data leaf that node is, if only axes of size one were moved.
     fn data_vector(&self, id: NodeId) -> Option<DataVector> {
         let node = self.graph.node(id);
@@ -168,6 +180,14 @@ impl Lowering<'_> {
             _ => None,
         }
     }
+}
+
+/// Whether the numbers of each matrix of a view lie one after another: row after row, column after column.
+fn in_order(view: &View) -> [bool; 2] {
+    let [.., rows, columns] = view.dims[..] else { return [false; 2] };
+    let [.., row, column] = view.strides[..] else { return [false; 2] };
+    let steps = |length: usize, stride: isize, expected: usize| length <= 1 || stride == expected as isize;
+    [steps(rows, row, columns) && steps(columns, column, 1), steps(rows, row, 1) && steps(columns, column, rows)]
 }
 
 /// Whether these are the dimensions of a row vector.
