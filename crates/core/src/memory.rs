@@ -5,7 +5,7 @@
 #![cfg_attr(target_os = "linux", expect(unsafe_code, reason = "there is no safe function that advises on memory"))]
 
 /// Fewer bytes are not worth it.
-const LARGE: usize = 4 << 20;
+const LARGE: usize = 2 << 20;
 
 /// An empty vector with room for `capacity` elements, in large pages if that is a lot.
 pub fn with_capacity<T>(capacity: usize) -> Vec<T> {

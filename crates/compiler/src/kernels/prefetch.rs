@@ -4,7 +4,7 @@
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
-use super::rows::{AHEAD, Lines};
+use super::rows::{Lines, ahead};
 
 /// Bytes that come into the cache together.
 #[cfg(target_arch = "x86_64")]
@@ -12,7 +12,7 @@ const CACHE_LINE: usize = 64;
 
 /// Starts to load the first of `count` rows of a table, as many as a kernel is ahead of itself.
 pub(crate) fn prefetch<T>(table: &[T], width: usize, lines: Lines<'_>, count: usize) {
-    for i in 0..count.min(AHEAD) {
+    for i in 0..count.min(ahead::<T>(width)) {
         prefetch_row(table, width, lines.get(i));
     }
 }

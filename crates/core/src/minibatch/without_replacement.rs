@@ -5,9 +5,9 @@
 //! Rows are drawn with a bit set of those already taken, in O(n) whatever N; when n is more than half of N the rows to leave
 //! out are drawn instead. The bit set is empty between draws, so nothing of it needs saving.
 
-use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
+use super::index::below;
 use super::{BatchSize, BatchWeights, Minibatch, Scheme};
 use crate::error::Result;
 use crate::rng::StreamRng;
@@ -49,30 +49,34 @@ impl Scheme for WithoutReplacement {
         batch.weights = BatchWeights::Same(all as f64 / n as f64);
         batch.rows.clear();
         if n <= all / 2 {
-            take(n, all, rng, taken, |row| batch.rows.push(row));
+            take(n, all, rng, taken, &mut batch.rows);
             for row in &batch.rows {
                 taken[row / 64] = 0;
             }
         } else {
-            take(all - n, all, rng, taken, |_| {});
+            take(all - n, all, rng, taken, &mut batch.rows);
+            batch.rows.clear();
             batch.rows.extend((0..all).filter(|row| taken[row / 64] >> (row % 64) & 1 == 0));
             taken.fill(0);
         }
     }
 }
 
-/// Marks `count` distinct rows in `taken`, telling `found` each. At most half of all rows are ever marked, so that a
-/// try succeeds with probability at least one half.
-fn take(count: usize, all: usize, rng: &mut StreamRng, taken: &mut [u64], mut found: impl FnMut(usize)) {
-    let mut left = count;
-    while left > 0 {
-        let row = rng.random_range(0..all);
-        let (word, bit) = (row / 64, 1_u64 << (row % 64));
-        if taken[word] & bit == 0 {
-            taken[word] |= bit;
-            left -= 1;
-            found(row);
+/// Fills `rows` with `count` distinct rows and marks them in `taken`. At most half of all rows are ever marked, so that a try succeeds
+/// with probability at least one half.
+fn take(count: usize, all: usize, rng: &mut StreamRng, taken: &mut [u64], rows: &mut Vec<usize>) {
+    while rows.len() < count {
+        let mut kept = rows.len();
+        below(all, count - kept, rng, rows);
+        for i in kept..count {
+            let row = rows[i];
+            let (word, bit) = (row / 64, row % 64);
+            // Written without a branch: a row that was taken before is overwritten by the next.
+            rows[kept] = row;
+            kept += usize::from(taken[word] >> bit & 1 == 0);
+            taken[word] |= 1 << bit;
         }
+        rows.truncate(kept);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::element::Element;
 use super::super::simd::Simd;
-use super::{AHEAD, Lines, Rows};
+use super::{Lines, Rows};
 
 /// Rows whose products are taken at once.
 const TOGETHER: usize = 4;
@@ -40,7 +40,7 @@ impl<T: Element> pulp::WithSimd for Dots<'_, T> {
         for (group, out) in groups.iter_mut().enumerate() {
             let first = group * TOGETHER;
             for r in 0..TOGETHER {
-                rows.fetch(first + AHEAD + r);
+                rows.fetch(first + r);
             }
             *out = dots(simd, std::array::from_fn(|r| rows.get(first + r)), vector);
         }
@@ -112,7 +112,7 @@ fn dots<T: Element, S: pulp::Simd, const R: usize>(simd: S, rows: [&[T]; R], vec
 #[inline(always)]
 fn short_dots<T: Element>(rows: Rows<'_, T>, vector: &[T], out: &mut [T]) {
     for (i, out) in out.iter_mut().enumerate() {
-        rows.fetch(i + AHEAD);
+        rows.fetch(i);
         *out = rows.get(i).iter().zip(vector).fold(T::ZERO, |sum, (x, y)| sum + *x * *y);
     }
 }

@@ -23,8 +23,11 @@ use super::simd::Simd;
 const TOGETHER: usize = 6;
 /// Rows turned at once.
 const TURNED: usize = 8;
-/// How many rows ahead of their use rows at places all over the table are fetched.
-pub(super) const AHEAD: usize = 16;
+/// How many rows ahead of their use rows at places all over the table are fetched: at least, and at most where rows are short and
+/// each is over before the next ones are there.
+const AHEAD: std::ops::RangeInclusive<usize> = 16..=64;
+/// Bytes that are on their way.
+const UNDER_WAY: usize = 1024;
 
 /// Bytes of a table that is in the cache anyway.
 const NEAR: usize = 256 << 10;
@@ -63,15 +66,21 @@ impl<'a, T> Rows<'a, T> {
         &self.table[self.lines.get(i).saturating_mul(self.width)..][..self.width]
     }
 
-    /// Starts to load row i, if the rows are at places all over a table too large for the near cache.
+    /// Starts to load the row [`ahead`] of row i, if the rows are at places all over a table too large for the near cache.
     #[inline(always)]
     fn fetch(self, i: usize) {
         if let Lines::List(_) = self.lines
             && size_of_val(self.table) > NEAR
         {
-            prefetch_row(self.table, self.width, self.lines.get(i));
+            prefetch_row(self.table, self.width, self.lines.get(i + ahead::<T>(self.width)));
         }
     }
+}
+
+/// How many rows of this width are fetched ahead of their use.
+#[inline(always)]
+pub(super) fn ahead<T>(width: usize) -> usize {
+    (UNDER_WAY / (width * size_of::<T>()).max(1)).clamp(*AHEAD.start(), *AHEAD.end())
 }
 
 /// `out[j · lanes + i]` = xᵢⱼ: the rows as a structure of arrays.
@@ -104,7 +113,7 @@ fn turn_narrow<const W: usize, S: Number, T: Element>(simd: Simd, rows: Rows<'_,
         #[inline(always)]
         move |_| {
             for i in 0..lanes {
-                rows.fetch(i + AHEAD);
+                rows.fetch(i);
                 let row = rows.get(i);
                 for j in 0..W {
                     out[j * lanes + i] = row[j].element();
@@ -125,7 +134,7 @@ fn turn<S: Number, T: Element>(simd: Simd, rows: Rows<'_, S>, out: &mut [T]) {
                 let mut group: [&[S]; TURNED] = [&[]; TURNED];
                 for (r, row) in group.iter_mut().enumerate() {
                     *row = rows.get(first + r);
-                    rows.fetch(first + TURNED + r);
+                    rows.fetch(first + r);
                 }
                 for j in 0..width {
                     let out = &mut out[j * lanes + first..][..TURNED];

@@ -98,6 +98,9 @@ impl<T: Element> Multiply<'_, T> {
         let panel = T::vectors::<S>(panel).0.as_chunks::<V>().0;
         for first in (0..*t).step_by(TOGETHER) {
             let count = TOGETHER.min(*t - first);
+            if depth.start == 0 && columns.start == 0 {
+                (first..first + count).for_each(|i| rows.fetch(i));
+            }
             // Where there are fewer rows, the last one stands in for the others.
             let x: [&[T]; TOGETHER] = std::array::from_fn(
                 #[inline(always)]
