@@ -1,12 +1,29 @@
-//! What draws say: moments, quantiles and effective sample sizes, on plain slices, with weights.
-//!
-//! Draws of chains with decreasing step sizes carry their step size as weight (Welling & Teh 2011, eq. (11)); draws of
-//! other chains have equal weights, and everything here is then the usual unweighted quantity.
+//! What draws say.
 
+mod autocorrelation;
+mod describe;
 mod ess;
+mod geyer;
+mod lags;
+mod mcse;
 mod moments;
+mod normal;
+mod order;
 mod quantile;
+mod r_hat;
+mod ranks;
+mod sample;
+mod scores;
+#[cfg(test)]
+mod testing;
 
-pub use ess::effective_sample_size;
+pub use autocorrelation::autocorrelation;
+pub use describe::{Description, describe, describe_all, describe_weighted};
+pub use ess::{effective_sample_size, ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail};
+pub use lags::{autocorrelation_to_lag, ess_to_lag};
+pub use mcse::{mcse_mean, mcse_quantile, mcse_sd};
 pub use moments::{mean, standard_deviation};
 pub use quantile::quantiles;
+pub use r_hat::{r_hat, r_hat_split};
+pub use ranks::rank_histogram;
+pub use sample::Sample;

@@ -1,0 +1,96 @@
+//! Autocovariances and autocorrelations, by the fast Fourier transform.
+//!
+//! γ_t = 1/n Σ_{i<n−t} (x_i − x̄)(x_{i+t} − x̄), the biased estimate: divided by n at every lag, so that the sequence is positive definite.
+//! Padded with zeros to at least 2n, the inverse transform of the power spectrum is n γ_t at all lags at once.
+
+use std::cell::RefCell;
+
+use realfft::RealFftPlanner;
+
+thread_local! {
+    /// Plans are made once per length and thread.
+    static PLANNER: RefCell<RealFftPlanner<f64>> = RefCell::new(RealFftPlanner::new());
+}
+
+/// The autocorrelations γ_t/γ_0 at the lags 0..n.
+///
+/// NaN for draws that do not vary or are not finite, nothing for no draws.
+pub fn autocorrelation(draws: &[f64]) -> Vec<f64> {
+    let centre = draws.iter().sum::<f64>() / draws.len() as f64;
+    let centred: Vec<f64> = draws.iter().map(|x| x - centre).collect();
+    let products = lagged_products(&[&centred]);
+    let variance = products.first().copied().unwrap_or(f64::NAN);
+    products.into_iter().map(|product| product / variance).collect()
+}
+
+/// Σ over `series` (centred, of one length n) of Σ_{i<n−t} y_i y_{i+t}, at the lags 0..n.
+///
+/// Power spectra add up, so any number of series takes one inverse transform.
+pub(crate) fn lagged_products(series: &[&[f64]]) -> Vec<f64> {
+    let n = series.first().map_or(0, |first| first.len());
+    if n == 0 {
+        return Vec::new();
+    }
+    let padded = fast_length(2 * n);
+    let (forward, inverse) = PLANNER.with_borrow_mut(|planner| {
+        let forward = planner.plan_fft_forward(padded);
+        (forward, planner.plan_fft_inverse(padded))
+    });
+    let (mut input, mut spectrum) = (forward.make_input_vec(), forward.make_output_vec());
+    let mut scratch = forward.make_scratch_vec();
+    let mut power = inverse.make_input_vec();
+    for one in series {
+        input[..n].copy_from_slice(one);
+        input[n..].fill(0.0);
+        if forward.process_with_scratch(&mut input, &mut spectrum, &mut scratch).is_err() {
+            return vec![f64::NAN; n];
+        }
+        power.iter_mut().zip(&spectrum).for_each(|(sum, value)| sum.re += value.norm_sqr());
+    }
+    if inverse.process(&mut power, &mut input).is_err() {
+        return vec![f64::NAN; n];
+    }
+    input.truncate(n);
+    input.iter_mut().for_each(|sum| *sum /= padded as f64);
+    input
+}
+
+/// The smallest even 2^a 3^b 5^c that is not below `least`.
+fn fast_length(least: usize) -> usize {
+    (least..)
+        .find(|length| {
+            let mut rest = *length;
+            for prime in [2, 3, 5] {
+                while rest.is_multiple_of(prime) {
+                    rest /= prime;
+                }
+            }
+            rest == 1 && length.is_multiple_of(2)
+        })
+        .unwrap_or(least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_transform_gives_the_sums_of_products() {
+        let a: Vec<f64> = (0..37).map(|i| f64::from(i * i % 11) - 4.0).collect();
+        let b: Vec<f64> = (0..37).map(|i| f64::from(i * 5 % 7) - 3.0).collect();
+        let products = lagged_products(&[&a, &b]);
+        for lag in 0..37 {
+            let direct = |x: &[f64]| x.iter().zip(&x[lag..]).map(|(u, v)| u * v).sum::<f64>();
+            assert!((products[lag] - direct(&a) - direct(&b)).abs() < 1e-10, "lag {lag}");
+        }
+    }
+
+    #[test]
+    fn a_wave_is_correlated_with_itself_and_a_constant_with_nothing() {
+        let wave: Vec<f64> = (0..1000).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+        let found = autocorrelation(&wave);
+        assert!((found[0] - 1.0).abs() < 1e-12 && (found[1] + 0.999).abs() < 1e-12 && (found[2] - 0.998).abs() < 1e-12);
+        assert!(autocorrelation(&[2.0; 8]).iter().all(|rho| rho.is_nan()));
+        assert!(autocorrelation(&[]).is_empty());
+    }
+}

@@ -1,0 +1,149 @@
+//! The effective size of half-chains of one length: Geyer's estimate over several chains.
+//!
+//! With m chains of n draws, γ_t the mean of their autocovariances, W = γ_0 n/(n − 1) and B the variance of the chains' means,
+//!
+//! ```text
+//! ρ_t = 1 − (W − γ_t) / V,   V = W (n − 1)/n + B
+//! τ = −1 + 2 Σ ρ_t,          ESS = m n / max(τ, 1/log10(m n))
+//! ```
+//!
+//! where the sum ends before the first pair ρ_{2k} + ρ_{2k+1} below zero and pairs are made to fall (Geyer 1992; Vehtari, Gelman, Simpson,
+//! Carpenter & Bürkner 2021, eqs. (10)-(13)). The steps are those of ArviZ 1.x (`arviz_stats/base/diagnostics.py`, `_ess`), including how the
+//! sum ends and that chains which do not vary count in full.
+//!
+//! **Weights.** The mean Σ w x / Σ w of a chain is that of y_i = (n w_i / Σw) (x_i − x̄) around x̄, so its variance is γ_0(y) τ(y)/n with the
+//! autocovariances of y. Against the variance σ² = Σ w (x − x̄)² / Σ w of the law this is an effective size of n · σ²/γ_0(y) / τ(y): for
+//! independent draws (Σw)²/Σw², for equal weights the plain number. Correlations are weighted where the weights are, so weights may
+//! change as fast as they like. B is scaled like γ_0.
+
+use crate::autocorrelation::lagged_products;
+
+/// Lags taken one by one before all of them are asked of the Fourier transform.
+const DIRECT: usize = 32;
+
+/// ArviZ's measure of "does not vary": the decimal resolution of a double.
+const RESOLUTION: f64 = 1e-15;
+
+/// The effective size of half-chains of one length ≥ 2, with the draws' weights if they have any.
+pub(crate) fn effective_size(halves: &[&[f64]], weights: Option<&[&[f64]]>) -> f64 {
+    let n = halves.first().map_or(0, |half| half.len());
+    let size = (halves.len() * n) as f64;
+    let (mut low, mut high, mut finite) = (f64::INFINITY, f64::NEG_INFINITY, true);
+    for value in halves.iter().copied().flatten() {
+        low = low.min(*value);
+        high = high.max(*value);
+        finite &= value.is_finite();
+    }
+    if !finite || n < 2 {
+        return f64::NAN;
+    }
+    if high - low < RESOLUTION {
+        return size;
+    }
+    let mut means = Vec::with_capacity(halves.len());
+    let mut centred = Vec::with_capacity(halves.len() * n);
+    let mut spread = 0.0;
+    for (index, half) in halves.iter().enumerate() {
+        match weights.map(|weights| weights[index]) {
+            None => {
+                let mean = half.iter().sum::<f64>() / n as f64;
+                centred.extend(half.iter().map(|x| x - mean));
+                means.push(mean);
+            }
+            Some(weights) => {
+                let scale = n as f64 / weights.iter().sum::<f64>();
+                let mean = scale / n as f64 * half.iter().zip(weights).map(|(x, w)| x * w).sum::<f64>();
+                centred.extend(half.iter().zip(weights).map(|(x, w)| (x - mean) * w * scale));
+                spread += scale * half.iter().zip(weights).map(|(x, w)| w * (x - mean).powi(2)).sum::<f64>();
+                means.push(mean);
+            }
+        }
+    }
+    let centred: Vec<&[f64]> = centred.chunks_exact(n).collect();
+    let covariance = Autocovariance { centred, transform: Vec::new() };
+    // How much more the law varies than the weighted draws' sum of squares says: 1 for equal weights.
+    let gain = if weights.is_some() { spread / size / covariance.direct(0) } else { 1.0 };
+    let between = if means.len() > 1 { variance(&means) / gain } else { 0.0 };
+    gain * size / time(covariance, between, size)
+}
+
+/// τ, at least 1/log10(size).
+fn time(mut covariance: Autocovariance<'_>, between: f64, size: f64) -> f64 {
+    let n = covariance.length();
+    let within = covariance.at(0) * n as f64 / (n as f64 - 1.0);
+    let total = within * (n as f64 - 1.0) / n as f64 + between;
+    let mut correlation = |lag: usize| 1.0 - (within - covariance.at(lag)) / total;
+    let (mut even, mut odd) = (1.0, correlation(1));
+    let mut kept = vec![even, odd];
+    let mut lag = 1;
+    while lag + 3 < n && even + odd > 0.0 {
+        even = correlation(lag + 1);
+        odd = correlation(lag + 2);
+        // A pair below zero ends the sequence and counts as nothing.
+        kept.extend(if even + odd >= 0.0 { [even, odd] } else { [0.0, 0.0] });
+        lag += 2;
+    }
+    // The first even correlation after the sequence still counts once.
+    let last = (lag + 1) - 2;
+    if even > 0.0 {
+        kept[last] = even;
+    }
+    for place in (1..).step_by(2).take_while(|place| place + 3 <= last) {
+        let (before, pair) = (kept[place - 1] + kept[place], kept[place + 1] + kept[place + 2]);
+        if pair > before {
+            kept[place + 1] = before / 2.0;
+            kept[place + 2] = before / 2.0;
+        }
+    }
+    if kept.iter().any(|rho| rho.is_nan()) {
+        return f64::NAN;
+    }
+    (-1.0 + 2.0 * kept[..last].iter().sum::<f64>() + kept[last]).max(1.0 / size.log10())
+}
+
+/// The mean autocovariances of centred series of one length, found as they are asked for.
+struct Autocovariance<'a> {
+    centred: Vec<&'a [f64]>,
+    transform: Vec<f64>,
+}
+
+impl Autocovariance<'_> {
+    fn length(&self) -> usize {
+        self.centred[0].len()
+    }
+
+    fn at(&mut self, lag: usize) -> f64 {
+        if lag < DIRECT {
+            return self.direct(lag);
+        }
+        if self.transform.is_empty() {
+            self.transform = lagged_products(&self.centred);
+        }
+        self.transform[lag] / (self.centred.len() * self.length()) as f64
+    }
+
+    fn direct(&self, lag: usize) -> f64 {
+        let sum: f64 = self.centred.iter().map(|y| dot(&y[..y.len() - lag], &y[lag..])).sum();
+        sum / (self.centred.len() * self.length()) as f64
+    }
+}
+
+/// Eight sums side by side, which the processor's vectors take at once.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (left, right) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest: f64 = left.remainder().iter().zip(right.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in left.zip(right) {
+        for (sum, (x, y)) in sums.iter_mut().zip(x.iter().zip(y)) {
+            *sum += x * y;
+        }
+    }
+    sums.iter().sum::<f64>() + rest
+}
+
+/// The variance with divisor m − 1.
+pub(crate) fn variance(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0)
+}

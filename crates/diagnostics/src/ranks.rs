@@ -1,0 +1,32 @@
+//! Rank histograms: chains that agree have ranks spread evenly over each of them.
+
+use crate::sample::Sample;
+
+/// How many of each chain's draws fall into each of `bins` equal bins of the ranks of all draws (Vehtari et al. 2021, section 4.3).
+///
+/// Equal draws take the ranks in the order they stand. Chains are cut to the shortest; nothing for no bins, no draws, or NaN among them.
+pub fn rank_histogram<C: AsRef<[f64]>>(chains: &[C], bins: usize) -> Vec<Vec<usize>> {
+    let sample = Sample::new(chains);
+    if bins == 0 || sample.length() == 0 || sample.has_nan() {
+        return Vec::new();
+    }
+    let mut counts = vec![vec![0; bins]; sample.chains()];
+    let size = sample.draws.len();
+    for (rank, index) in sample.order().iter().enumerate() {
+        counts[*index as usize / sample.length()][rank * bins / size] += 1;
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_counted_by_chain() {
+        assert_eq!(rank_histogram(&[[1.0, 2.0, 7.0], [3.0, 8.0, 9.0]], 3), [[2, 1, 0], [0, 1, 2]]);
+        assert_eq!(rank_histogram(&[[1.0, 2.0, 7.0, 3.0, 8.0]], 2), [[3, 2]]);
+        assert!(rank_histogram(&[[1.0, f64::NAN]], 2).is_empty());
+        assert!(rank_histogram(&[[1.0, 2.0]], 0).is_empty());
+    }
+}

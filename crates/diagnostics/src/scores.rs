@@ -1,0 +1,118 @@
+//! Normal scores of ranks: Φ⁻¹((r − 3/8)/(S + 1/4)) with average ranks for ties (Blom 1958; Vehtari et al. 2021, eq. (14)).
+//!
+//! With weights the rank of a draw is S (weight below + half the weight at it)/Σw + 1/2: the plain (average) rank for equal weights.
+
+use crate::normal;
+use crate::sample::{Sample, sum};
+
+/// The scores of the draws of `sample` that are in a half.
+pub(crate) fn bulk(sample: &Sample) -> Vec<f64> {
+    let sorted: Vec<(f64, u32)> = in_order(sample).collect();
+    scores(sample, &sorted)
+}
+
+/// The scores of |x − median|.
+///
+/// The order of the draws is that of the distances, once from the median down and once from the median up: two sorted lists to merge.
+pub(crate) fn folded(sample: &Sample) -> Option<Vec<f64>> {
+    let sorted: Vec<(f64, u32)> = in_order(sample).collect();
+    let median = median(sample, &sorted);
+    if !median.is_finite() {
+        return None;
+    }
+    let split = sorted.partition_point(|(x, _)| *x < median);
+    let distance = |(x, index): &(f64, u32)| ((x - median).abs(), *index);
+    let mut down = sorted[..split].iter().rev().map(distance).peekable();
+    let mut up = sorted[split..].iter().map(distance).peekable();
+    let merged: Vec<(f64, u32)> = std::iter::from_fn(|| match (down.peek(), up.peek()) {
+        (Some(below), Some(above)) if below.0 <= above.0 => down.next(),
+        (Some(_), None) => down.next(),
+        _ => up.next(),
+    })
+    .collect();
+    Some(scores(sample, &merged))
+}
+
+fn in_order(sample: &Sample) -> impl Iterator<Item = (f64, u32)> {
+    let order = sample.order().iter().copied();
+    order.filter(|index| sample.in_half(*index)).map(|index| (sample.draws[index as usize], index))
+}
+
+/// The mean of the two draws in the middle; with weights, of the two around half the weight.
+fn median(sample: &Sample, sorted: &[(f64, u32)]) -> f64 {
+    let upper = match &sample.weights {
+        None => sorted.len() / 2,
+        Some(weights) => {
+            let half = 0.5 * sum(sorted.iter().map(|(_, index)| weights[*index as usize]));
+            let mut below = 0.0;
+            let place = sorted.iter().position(|(_, index)| {
+                below += weights[*index as usize];
+                below > half
+            });
+            place.unwrap_or(sorted.len().saturating_sub(1))
+        }
+    };
+    match (upper.checked_sub(1).and_then(|lower| sorted.get(lower)), sorted.get(upper)) {
+        (Some((lower, _)), Some((upper, _))) => (lower + upper) / 2.0,
+        (_, Some((only, _))) => *only,
+        _ => f64::NAN,
+    }
+}
+
+/// The scores of values in order, each written to its index.
+fn scores(sample: &Sample, sorted: &[(f64, u32)]) -> Vec<f64> {
+    let size = sorted.len();
+    let table = normal::scores(size);
+    let weights = sample.weights.as_deref();
+    let scale = weights.map(|weights| size as f64 / sum(sorted.iter().map(|(_, index)| weights[*index as usize])));
+    let mut written = vec![0.0; sample.draws.len()];
+    let (mut start, mut below) = (0, 0.0);
+    while start < size {
+        let value = sorted[start].0;
+        let ties = 1 + sorted[start + 1..].iter().take_while(|(other, _)| *other <= value).count();
+        let group = &sorted[start..start + ties];
+        let score = match (weights, scale) {
+            (Some(weights), Some(scale)) => {
+                let weight: f64 = group.iter().map(|(_, index)| weights[*index as usize]).sum();
+                let rank = (below + 0.5 * weight) * scale + 0.5;
+                below += weight;
+                normal::score(rank, size)
+            }
+            // Ranks start + 1 ..= start + ties: their mean is one of them or lies between two.
+            _ if ties % 2 == 1 => table[start + ties / 2],
+            _ => normal::score((2 * start + ties + 1) as f64 / 2.0, size),
+        };
+        group.iter().for_each(|(_, index)| written[*index as usize] = score);
+        start += ties;
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_share_the_mean_of_their_ranks() {
+        let found = bulk(&Sample::new(&[[3.0, 1.0, 3.0, 0.0, 5.0, 3.0]]));
+        let expected = [4.0, 2.0, 4.0, 1.0, 6.0, 4.0].map(|rank| normal::score(rank, 6));
+        assert_eq!(found, expected);
+        let found = bulk(&Sample::new(&[[3.0, 1.0, 3.0, 0.0]]));
+        assert_eq!(found, [3.5, 2.0, 3.5, 1.0].map(|rank| normal::score(rank, 4)));
+    }
+
+    #[test]
+    fn folding_ranks_the_distances_to_the_median() {
+        let found = folded(&Sample::new(&[[0.0, 10.0, 4.0, 7.0]]));
+        // The median is 5.5 and the distances are 5.5, 4.5, 1.5, 1.5.
+        assert_eq!(found, Some([4.0, 3.0, 1.5, 1.5].map(|rank| normal::score(rank, 4)).to_vec()));
+    }
+
+    #[test]
+    fn weights_are_multiplicities_of_ranks() {
+        let weighted = bulk(&Sample::weighted(&[[1.0, 2.0, 3.0, 4.0]], &[[1.0, 2.0, 1.0, 1.0]]));
+        // Of the ranks 1, 2-3, 4, 5 of five equal draws, shrunk to four.
+        let expected = [0.5, 2.0, 3.5, 4.5].map(|middle| normal::score(middle * 0.8 + 0.5, 4));
+        weighted.iter().zip(expected).for_each(|(a, b)| assert!((a - b).abs() < 1e-14, "{a} {b}"));
+    }
+}
