@@ -54,7 +54,7 @@ pub fn describe_weighted<C: AsRef<[f64]>, W: AsRef<[f64]>>(chains: &[C], weights
 /// are not complete are left out.
 pub fn describe_all<C: AsRef<[f64]> + Sync>(chains: &[C], width: usize, weights: Option<&[&[f64]]>) -> Vec<Description> {
     /// Values taken at a time: a row's values stand side by side in memory, and eight are a cache line.
-    const TOGETHER: usize = 8;
+    const TOGETHER: usize = 16;
     let firsts: Vec<usize> = (0..width).step_by(TOGETHER).collect();
     let block = |first: usize| {
         let together = TOGETHER.min(width - first);
@@ -99,7 +99,8 @@ impl Sample {
     /// All that a line of a summary says.
     pub fn describe(&self) -> Description {
         let (eti89_lb, eti89_ub) = (self.quantile(LOWER), self.quantile(UPPER));
-        let (mean, sd) = (self.mean(), self.sd());
+        let squares = self.squared_deviations();
+        let (mean, sd) = (self.mean(), self.sd_of(&squares));
         if !self.is_valid(1) {
             let (ess_bulk, ess_tail, r_hat, mcse_mean, mcse_sd) = (f64::NAN, f64::NAN, f64::NAN, f64::NAN, f64::NAN);
             return Description { mean, sd, eti89_lb, eti89_ub, ess_bulk, ess_tail, r_hat, mcse_mean, mcse_sd };
@@ -114,7 +115,7 @@ impl Sample {
             ess_tail: self.ess_tail(),
             r_hat: self.r_hat_of(&scores),
             mcse_mean: sd / self.ess_mean().sqrt(),
-            mcse_sd: self.mcse_sd_of(&self.squared_deviations()),
+            mcse_sd: self.mcse_sd_of(&squares),
         }
     }
 }

@@ -17,6 +17,7 @@
 //! change as fast as they like. B is scaled like γ_0.
 
 use crate::autocorrelation::lagged_products;
+use crate::lanes;
 
 /// Lags taken one by one before all of them are asked of the Fourier transform.
 const DIRECT: usize = 32;
@@ -28,15 +29,10 @@ const RESOLUTION: f64 = 1e-15;
 pub(crate) fn effective_size(halves: &[&[f64]], weights: Option<&[&[f64]]>) -> f64 {
     let n = halves.first().map_or(0, |half| half.len());
     let size = (halves.len() * n) as f64;
-    let (mut low, mut high, mut finite) = (f64::INFINITY, f64::NEG_INFINITY, true);
-    for value in halves.iter().copied().flatten() {
-        low = low.min(*value);
-        high = high.max(*value);
-        finite &= value.is_finite();
-    }
-    if !finite || n < 2 {
-        return f64::NAN;
-    }
+    let ranges: Option<Vec<(f64, f64)>> = halves.iter().map(|half| lanes::range(half)).collect();
+    let Some(ranges) = ranges.filter(|_| n >= 2) else { return f64::NAN };
+    let low = ranges.iter().fold(f64::INFINITY, |low, range| low.min(range.0));
+    let high = ranges.iter().fold(f64::NEG_INFINITY, |high, range| high.max(range.1));
     if high - low < RESOLUTION {
         return size;
     }
@@ -46,13 +42,13 @@ pub(crate) fn effective_size(halves: &[&[f64]], weights: Option<&[&[f64]]>) -> f
     for (index, half) in halves.iter().enumerate() {
         match weights.map(|weights| weights[index]) {
             None => {
-                let mean = half.iter().sum::<f64>() / n as f64;
+                let mean = lanes::sum(half) / n as f64;
                 centred.extend(half.iter().map(|x| x - mean));
                 means.push(mean);
             }
             Some(weights) => {
-                let scale = n as f64 / weights.iter().sum::<f64>();
-                let mean = scale / n as f64 * half.iter().zip(weights).map(|(x, w)| x * w).sum::<f64>();
+                let scale = n as f64 / lanes::sum(weights);
+                let mean = scale / n as f64 * lanes::dot(half, weights);
                 centred.extend(half.iter().zip(weights).map(|(x, w)| (x - mean) * w * scale));
                 spread += scale * half.iter().zip(weights).map(|(x, w)| w * (x - mean).powi(2)).sum::<f64>();
                 means.push(mean);
@@ -123,22 +119,9 @@ impl Autocovariance<'_> {
     }
 
     fn direct(&self, lag: usize) -> f64 {
-        let sum: f64 = self.centred.iter().map(|y| dot(&y[..y.len() - lag], &y[lag..])).sum();
+        let sum: f64 = self.centred.iter().map(|y| lanes::dot(y, &y[lag..])).sum();
         sum / (self.centred.len() * self.length()) as f64
     }
-}
-
-/// Eight sums side by side, which the processor's vectors take at once.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (left, right) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest: f64 = left.remainder().iter().zip(right.remainder()).map(|(x, y)| x * y).sum();
-    for (x, y) in left.zip(right) {
-        for (sum, (x, y)) in sums.iter_mut().zip(x.iter().zip(y)) {
-            *sum += x * y;
-        }
-    }
-    sums.iter().sum::<f64>() + rest
 }
 
 /// The variance with divisor m − 1.

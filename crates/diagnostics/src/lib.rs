@@ -2,9 +2,13 @@
 
 mod autocorrelation;
 mod describe;
+mod error;
 mod ess;
 mod geyer;
+pub mod ksd;
 mod lags;
+mod lanes;
+mod linear;
 mod mcse;
 mod moments;
 mod normal;
@@ -19,6 +23,7 @@ mod testing;
 
 pub use autocorrelation::autocorrelation;
 pub use describe::{Description, describe, describe_all, describe_weighted};
+pub use error::Error;
 pub use ess::{effective_sample_size, ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail};
 pub use lags::{autocorrelation_to_lag, ess_to_lag};
 pub use mcse::{mcse_mean, mcse_quantile, mcse_sd};

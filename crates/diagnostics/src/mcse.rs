@@ -8,7 +8,8 @@
 
 use statrs::function::beta::inv_beta_reg;
 
-use crate::sample::{Sample, sum};
+use crate::lanes;
+use crate::sample::Sample;
 
 /// Φ(∓1) as in ArviZ.
 const LOWER: f64 = 0.158_655_3;
@@ -46,8 +47,11 @@ impl Sample {
             return f64::NAN;
         }
         let variance = self.average(squares);
-        let fourth: Vec<f64> = squares.iter().map(|square| square * square).collect();
-        let spread = (self.average(&fourth) - variance * variance) / self.effective_size(squares);
+        let fourth = match &self.weights {
+            None => lanes::dot(squares, squares) / squares.len() as f64,
+            Some(_) => self.average(&squares.iter().map(|square| square * square).collect::<Vec<f64>>()),
+        };
+        let spread = (fourth - variance * variance) / self.effective_size(squares);
         (spread / variance / 4.0).sqrt()
     }
 
@@ -65,12 +69,12 @@ impl Sample {
             None => ((low * n - 1.0).max(0.0).floor() as usize, (high * n - 1.0).ceil() as usize),
             // The same, counted in weights: the last draw with at most the share `low` of them up to it, the first with at least `high`.
             Some(weights) => {
-                let total = sum(weights.iter().copied());
+                let total = lanes::sum(weights);
                 let mut up_to = 0.0;
                 let shares: Vec<f64> = self
                     .order()
                     .iter()
-                    .map(|index| {
+                    .map(|(_, index)| {
                         up_to += weights[*index as usize];
                         up_to / total
                     })

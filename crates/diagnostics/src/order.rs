@@ -1,29 +1,33 @@
 //! The order of draws, by a radix sort on keys that sort as the numbers do.
 //!
 //! A float's bits, with the sign bit flipped for positive numbers and all bits flipped for negative ones, are an unsigned integer that
-//! sorts as the float (−∞ first, then −0 before 0, NaN last or first by its sign). Five passes over 13 bits put `n` draws in order in
+//! sorts as the float (−∞ first, then −0 before 0, NaN last or first by its sign). Six passes over 11 bits put `n` draws in order in
 //! O(n), some three times faster than a comparison sort at the lengths chains have; short lists are sorted by comparison.
 
 /// Bits taken in one pass.
-const DIGIT: u32 = 13;
+const DIGIT: u32 = 11;
 const BUCKETS: usize = 1 << DIGIT;
 /// Below this length a comparison sort is faster.
 const SHORT: usize = 4096;
 
-/// The indices of `values` from the smallest value to the largest; equal values in the order they stand.
-pub(crate) fn order(values: &[f64]) -> Vec<u32> {
+/// `values` and their indices from the smallest value to the largest; equal values in the order they stand.
+pub(crate) fn order(values: &[f64]) -> Vec<(f64, u32)> {
     let mut pairs: Vec<(u64, u32)> = values.iter().zip(0..).map(|(value, index)| (key(*value), index)).collect();
     if pairs.len() < SHORT {
         pairs.sort_unstable();
     } else {
         radix(&mut pairs);
     }
-    pairs.into_iter().map(|(_, index)| index).collect()
+    pairs.into_iter().map(|(key, index)| (value(key), index)).collect()
 }
 
 fn key(value: f64) -> u64 {
     let bits = value.to_bits();
     if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
+}
+
+fn value(key: u64) -> f64 {
+    f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key })
 }
 
 fn radix(pairs: &mut Vec<(u64, u32)>) {
@@ -62,7 +66,9 @@ mod tests {
         for part in [&values[..], &values[5000..]] {
             let mut expected: Vec<u32> = (0..part.len() as u32).collect();
             expected.sort_by(|a, b| part[*a as usize].total_cmp(&part[*b as usize]));
-            assert_eq!(order(part), expected);
+            let found = order(part);
+            assert_eq!(found.iter().map(|(_, index)| *index).collect::<Vec<_>>(), expected);
+            assert!(found.iter().all(|(value, index)| value.to_bits() == part[*index as usize].to_bits()));
         }
     }
 }

@@ -16,35 +16,34 @@ pub fn quantiles(draws: &[f64], weights: &[f64], probabilities: &[f64]) -> Vec<f
     let weights: Vec<f64> = (0..draws.len()).map(|draw| weights.get(draw).copied().unwrap_or(0.0)).collect();
     let equal = weights.iter().all(|w| w.to_bits() == weights[0].to_bits());
     let order = order::order(draws);
-    let places = Places::new(draws, (!equal).then_some(&weights), &order);
+    let places = Places::new(&order, (!equal).then_some(&weights));
     probabilities.iter().map(|p| places.at(*p)).collect()
 }
 
 /// Draws in order, and where they stand.
 pub(crate) struct Places<'a> {
-    draws: &'a [f64],
-    order: &'a [u32],
+    order: &'a [(f64, u32)],
     /// The middles of the weights in order; none for equal weights.
     middles: Option<Vec<f64>>,
 }
 
 impl<'a> Places<'a> {
-    pub(crate) fn new(draws: &'a [f64], weights: Option<&[f64]>, order: &'a [u32]) -> Self {
+    pub(crate) fn new(order: &'a [(f64, u32)], weights: Option<&[f64]>) -> Self {
         let middles = weights.map(|weights| {
             let mut below = 0.0;
-            let middle = |index: &u32| {
+            let middle = |(_, index): &(f64, u32)| {
                 let weight = weights[*index as usize];
                 below += weight;
                 below - 0.5 * weight
             };
             order.iter().map(middle).collect()
         });
-        Self { draws, order, middles }
+        Self { order, middles }
     }
 
     /// The draw at this place in the order.
     pub(crate) fn draw(&self, place: usize) -> f64 {
-        self.draws[self.order[place] as usize]
+        self.order[place].0
     }
 
     pub(crate) fn at(&self, p: f64) -> f64 {

@@ -8,6 +8,7 @@
 //! With weights, means and variances are weighted ones (divisor Σw − Σw²/Σw), and n is the mean of (Σw)²/Σw² over the halves.
 
 use crate::geyer::variance;
+use crate::lanes;
 use crate::sample::Sample;
 
 /// Rank-normalised split R-hat of the draws of one value in several chains; above 1.01 the chains do not agree yet.
@@ -71,14 +72,14 @@ fn plain(half: &[f64]) -> (f64, f64, f64) {
     if half.iter().all(|x| x.to_bits() == half[0].to_bits()) {
         return (half[0], 0.0, n);
     }
-    let mean = half.iter().sum::<f64>() / n;
-    (mean, half.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0), n)
+    let mean = lanes::sum(half) / n;
+    (mean, lanes::squares(half, mean) / (n - 1.0), n)
 }
 
 fn weighted(half: &[f64], weights: &[f64]) -> (f64, f64, f64) {
-    let total: f64 = weights.iter().sum();
-    let count = total * total / weights.iter().map(|w| w * w).sum::<f64>();
-    let mean = half.iter().zip(weights).map(|(x, w)| x * w).sum::<f64>() / total;
+    let total = lanes::sum(weights);
+    let count = total * total / lanes::dot(weights, weights);
+    let mean = lanes::dot(half, weights) / total;
     let squares: f64 = half.iter().zip(weights).map(|(x, w)| w * (x - mean).powi(2)).sum();
     (mean, squares / total / (1.0 - 1.0 / count), count)
 }

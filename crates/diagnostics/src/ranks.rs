@@ -12,7 +12,7 @@ pub fn rank_histogram<C: AsRef<[f64]>>(chains: &[C], bins: usize) -> Vec<Vec<usi
     }
     let mut counts = vec![vec![0; bins]; sample.chains()];
     let size = sample.draws.len();
-    for (rank, index) in sample.order().iter().enumerate() {
+    for (rank, (_, index)) in sample.order().iter().enumerate() {
         counts[*index as usize / sample.length()][rank * bins / size] += 1;
     }
     counts

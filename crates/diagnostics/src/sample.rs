@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use crate::quantile::Places;
 use crate::scores::{bulk, folded};
-use crate::{geyer, order};
+use crate::{geyer, lanes, order};
 
 /// The draws of one value in all chains, with what several diagnostics share: their order, their halves, their moments.
 ///
@@ -20,7 +20,7 @@ pub struct Sample {
     pub(crate) weights: Option<Vec<f64>>,
     chains: usize,
     length: usize,
-    order: OnceLock<Vec<u32>>,
+    order: OnceLock<Vec<(f64, u32)>>,
 }
 
 impl Sample {
@@ -63,12 +63,16 @@ impl Sample {
 
     /// The (weighted) standard deviation with divisor n − 1 (for weights Σw − Σw²/Σw); NaN for fewer than two draws.
     pub fn sd(&self) -> f64 {
-        let (squares, divisor) = (self.average(&self.squared_deviations()), self.draws.len() as f64);
+        self.sd_of(&self.squared_deviations())
+    }
+
+    /// The same, when (x − x̄)² is known already.
+    pub(crate) fn sd_of(&self, squares: &[f64]) -> f64 {
         let lost = match &self.weights {
-            None => 1.0 / divisor,
-            Some(weights) => sum(weights.iter().map(|w| w * w)) / sum(weights.iter().copied()).powi(2),
+            None => 1.0 / self.draws.len() as f64,
+            Some(weights) => lanes::dot(weights, weights) / lanes::sum(weights).powi(2),
         };
-        if self.draws.len() < 2 { f64::NAN } else { (squares / (1.0 - lost)).sqrt() }
+        if self.draws.len() < 2 { f64::NAN } else { (self.average(squares) / (1.0 - lost)).sqrt() }
     }
 
     /// The quantile at `p` in [0, 1]: type 7 of Hyndman & Fan (1996), NumPy's "linear"; NaN if a draw is NaN.
@@ -80,15 +84,16 @@ impl Sample {
 
     /// The draws in order.
     pub(crate) fn places(&self) -> Places<'_> {
-        Places::new(&self.draws, self.weights.as_deref(), self.order())
+        Places::new(self.order(), self.weights.as_deref())
     }
 
-    pub(crate) fn order(&self) -> &[u32] {
+    /// The draws and their indices, in order.
+    pub(crate) fn order(&self) -> &[(f64, u32)] {
         self.order.get_or_init(|| order::order(&self.draws))
     }
 
     pub(crate) fn has_nan(&self) -> bool {
-        self.draws.iter().any(|x| x.is_nan())
+        lanes::sum(&self.draws).is_nan() && self.draws.iter().any(|x| x.is_nan())
     }
 
     /// Whether diagnostics that need `chains` chains say anything.
@@ -137,8 +142,8 @@ impl Sample {
     /// The (weighted) mean of `series`, which is like the draws.
     pub(crate) fn average(&self, series: &[f64]) -> f64 {
         match &self.weights {
-            None => sum(series.iter().copied()) / series.len() as f64,
-            Some(weights) => sum(series.iter().zip(weights).map(|(x, w)| x * w)) / sum(weights.iter().copied()),
+            None => lanes::sum(series) / series.len() as f64,
+            Some(weights) => lanes::dot(series, weights) / lanes::sum(weights),
         }
     }
 }
@@ -149,20 +154,6 @@ fn cut<C: AsRef<[f64]>, L: AsRef<[f64]>>(chains: &[C], like: &[L]) -> (Vec<f64>,
     let length = used.clone().min().unwrap_or(0);
     let kept = chains.iter().map(AsRef::as_ref).filter(|chain| !chain.is_empty());
     (kept.flat_map(|chain| &chain[..length]).copied().collect(), used.count(), length)
-}
-
-/// A sum in blocks, whose rounding error grows with the number of blocks rather than of terms.
-pub(crate) fn sum(terms: impl Iterator<Item = f64>) -> f64 {
-    let (mut total, mut block, mut count) = (0.0, 0.0, 0_u32);
-    for term in terms {
-        block += term;
-        count += 1;
-        if count == 128 {
-            total += std::mem::take(&mut block);
-            count = 0;
-        }
-    }
-    total + block
 }
 
 #[cfg(test)]

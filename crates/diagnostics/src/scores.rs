@@ -2,40 +2,48 @@
 //!
 //! With weights the rank of a draw is S (weight below + half the weight at it)/Σw + 1/2: the plain (average) rank for equal weights.
 
+use std::borrow::Cow;
+
 use crate::normal;
-use crate::sample::{Sample, sum};
+use crate::sample::Sample;
 
 /// The scores of the draws of `sample` that are in a half.
 pub(crate) fn bulk(sample: &Sample) -> Vec<f64> {
-    let sorted: Vec<(f64, u32)> = in_order(sample).collect();
-    scores(sample, &sorted)
+    scores(sample, &in_order(sample))
 }
 
 /// The scores of |x − median|.
 ///
 /// The order of the draws is that of the distances, once from the median down and once from the median up: two sorted lists to merge.
 pub(crate) fn folded(sample: &Sample) -> Option<Vec<f64>> {
-    let sorted: Vec<(f64, u32)> = in_order(sample).collect();
+    let sorted = in_order(sample);
     let median = median(sample, &sorted);
     if !median.is_finite() {
         return None;
     }
     let split = sorted.partition_point(|(x, _)| *x < median);
-    let distance = |(x, index): &(f64, u32)| ((x - median).abs(), *index);
-    let mut down = sorted[..split].iter().rev().map(distance).peekable();
-    let mut up = sorted[split..].iter().map(distance).peekable();
-    let merged: Vec<(f64, u32)> = std::iter::from_fn(|| match (down.peek(), up.peek()) {
-        (Some(below), Some(above)) if below.0 <= above.0 => down.next(),
-        (Some(_), None) => down.next(),
-        _ => up.next(),
-    })
-    .collect();
+    // One step takes the nearer of the next draws below and above; how many were taken says where they stand, without a branch to guess.
+    let distance = |place: usize| sorted.get(place).map_or(f64::INFINITY, |(x, _)| (x - median).abs());
+    let (mut below, mut above) = (split, split);
+    let merged: Vec<(f64, u32)> = (0..sorted.len())
+        .map(|_| {
+            let (down, up) = (distance(below.wrapping_sub(1)), distance(above));
+            let take_below = above == sorted.len() || (below > 0 && down <= up);
+            let place = if take_below { below - 1 } else { above };
+            below -= usize::from(take_below);
+            above += usize::from(!take_below);
+            (if take_below { down } else { up }, sorted[place].1)
+        })
+        .collect();
     Some(scores(sample, &merged))
 }
 
-fn in_order(sample: &Sample) -> impl Iterator<Item = (f64, u32)> {
-    let order = sample.order().iter().copied();
-    order.filter(|index| sample.in_half(*index)).map(|index| (sample.draws[index as usize], index))
+/// The draws of the halves, in order.
+fn in_order(sample: &Sample) -> Cow<'_, [(f64, u32)]> {
+    match sample.length().is_multiple_of(2) {
+        true => Cow::Borrowed(sample.order()),
+        false => Cow::Owned(sample.order().iter().copied().filter(|(_, index)| sample.in_half(*index)).collect()),
+    }
 }
 
 /// The mean of the two draws in the middle; with weights, of the two around half the weight.
@@ -43,7 +51,7 @@ fn median(sample: &Sample, sorted: &[(f64, u32)]) -> f64 {
     let upper = match &sample.weights {
         None => sorted.len() / 2,
         Some(weights) => {
-            let half = 0.5 * sum(sorted.iter().map(|(_, index)| weights[*index as usize]));
+            let half = 0.5 * sorted.iter().map(|(_, index)| weights[*index as usize]).sum::<f64>();
             let mut below = 0.0;
             let place = sorted.iter().position(|(_, index)| {
                 below += weights[*index as usize];
@@ -64,7 +72,7 @@ fn scores(sample: &Sample, sorted: &[(f64, u32)]) -> Vec<f64> {
     let size = sorted.len();
     let table = normal::scores(size);
     let weights = sample.weights.as_deref();
-    let scale = weights.map(|weights| size as f64 / sum(sorted.iter().map(|(_, index)| weights[*index as usize])));
+    let scale = weights.map(|weights| size as f64 / sorted.iter().map(|(_, index)| weights[*index as usize]).sum::<f64>());
     let mut written = vec![0.0; sample.draws.len()];
     let (mut start, mut below) = (0, 0.0);
     while start < size {

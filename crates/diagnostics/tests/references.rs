@@ -1,0 +1,8 @@
+//! Everything against ArviZ 1.x, SciPy and NumPy: the files in `references` were written by `tests/python/diagnostics.py`.
+
+#[path = "references/arviz.rs"]
+mod arviz;
+#[path = "references/reading.rs"]
+mod reading;
+#[path = "references/stein.rs"]
+mod stein;
