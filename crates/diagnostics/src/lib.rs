@@ -1,7 +1,9 @@
 //! What draws say.
 
 mod autocorrelation;
+pub mod control;
 mod describe;
+pub mod distance;
 mod error;
 mod ess;
 mod geyer;
@@ -9,6 +11,7 @@ pub mod ksd;
 mod lags;
 mod lanes;
 mod linear;
+pub mod loo;
 mod mcse;
 mod moments;
 mod normal;

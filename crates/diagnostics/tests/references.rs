@@ -6,3 +6,7 @@ mod arviz;
 mod reading;
 #[path = "references/stein.rs"]
 mod stein;
+#[path = "references/distances.rs"]
+mod distances;
+#[path = "references/loo.rs"]
+mod loo;

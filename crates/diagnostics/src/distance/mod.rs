@@ -1,0 +1,13 @@
+//! How far draws are from a reference: its moments, a sample of it, or the law itself.
+
+mod divergence;
+mod kolmogorov;
+mod moments;
+mod rosenblatt;
+mod wasserstein;
+
+pub use divergence::kl_divergence;
+pub use kolmogorov::{KolmogorovSmirnov, ks_one_sample, ks_p_value, ks_two_sample};
+pub use moments::{MomentErrors, moment_errors};
+pub use rosenblatt::{rosenblatt, rosenblatt_ks};
+pub use wasserstein::{sliced_wasserstein, wasserstein};
