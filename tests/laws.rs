@@ -354,13 +354,14 @@ where
     let problem = Problem::new(1, 0.0);
     let mean = problem.model.posterior_mean()[0];
     let mut chain = problem.chain(&recipe(dynamics, gradient, h, 1.0), &[mean], 3);
-    let (mut xi, mut square) = (0.0, 0.0);
+    let (mut xi, mut square, mut thermostat) = (0.0, 0.0, [0.0]);
     for _ in 0..10_000 {
         chain.step().unwrap();
     }
     for _ in 0..steps {
         chain.step().unwrap();
-        chain.stats(&mut |_, value| xi += value);
+        chain.stats(&mut thermostat);
+        xi += thermostat[0];
         square += (chain.position()[0] - mean).powi(2);
     }
     (xi / f64::from(steps), square / f64::from(steps) * problem.a[0])

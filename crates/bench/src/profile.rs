@@ -80,10 +80,10 @@ impl Task for Profile {
         let mut memory = Memory::default();
         let store = fastest(calls, |call| {
             if call == 0 {
-                memory.begin(&Schema { layout: layout.clone(), draws: calls, chain: 0 })?;
+                memory.begin(&Schema { layout: layout.clone(), draws: calls, chain: 0, stats: Vec::new() })?;
             }
             let iteration = call as u64;
-            memory.record(&Draw { iteration, values: &values, weight: 1.0, log_posterior: 0.0, alpha: None })
+            memory.record(&Draw { iteration, values: &values, weight: 1.0, log_posterior: 0.0, stats: &[] })
         })?;
 
         let mut step = f64::INFINITY;

@@ -39,6 +39,13 @@ pub enum Error {
         message: String,
     },
 
+    /// An error of an earlier run, of which the message was kept.
+    #[error("{message}")]
+    Recorded {
+        /// The message.
+        message: String,
+    },
+
     /// The compiled engine was asked for and cannot run the closures.
     #[error("the model cannot be compiled: {reason}; use `Engine::Auto` or `Engine::Eager` to run it anyway")]
     NotCompiled {

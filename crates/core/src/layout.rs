@@ -13,8 +13,11 @@ use crate::tree::{Path, Source, TensorTree, Visitor};
 /// The name of the only parameter of a model whose parameters are one bare tensor.
 const ROOT: &str = "theta";
 
+/// Most values of a layout: more than any memory holds, few enough to be counted in bytes.
+const MOST_VALUES: usize = 1 << 48;
+
 /// One named parameter: its shape, its constraint, and its places in the two flat vectors.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Block {
     /// The path of the leaf, such as `layer.weight`.
     pub name: String,
@@ -46,8 +49,30 @@ pub struct Block {
 /// # Ok::<(), sgmcmc_core::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unplaced")]
 pub struct Layout {
     blocks: Vec<Block>,
+}
+
+/// What is read of a layout; places follow from shapes and constraints.
+#[derive(Deserialize)]
+struct Unplaced {
+    blocks: Vec<UnplacedBlock>,
+}
+
+#[derive(Deserialize)]
+struct UnplacedBlock {
+    name: String,
+    shape: Vec<usize>,
+    constraint: Option<Constraint>,
+}
+
+impl TryFrom<Unplaced> for Layout {
+    type Error = Error;
+
+    fn try_from(read: Unplaced) -> Result<Self> {
+        Self::new(read.blocks.into_iter().map(|block| (block.name, block.shape, block.constraint)))
+    }
 }
 
 impl Layout {
@@ -59,7 +84,7 @@ impl Layout {
     pub fn of<P: TensorTree>(params: &P) -> Result<Self> {
         let mut survey = Survey { leaves: Ok(Vec::new()) };
         params.visit(&mut Path::root(), &mut survey);
-        Self::place(survey.leaves?)
+        Self::new(survey.leaves?)
     }
 
     /// The same layout with `constraint` on the parameter `name`, whatever was declared before.
@@ -69,7 +94,7 @@ impl Layout {
     /// If there is no such parameter, or its shape does not allow the constraint.
     pub fn constrained(self, name: &str, constraint: Constraint) -> Result<Self> {
         self.block(name)?;
-        Self::place(self.blocks.into_iter().map(|block| {
+        Self::new(self.blocks.into_iter().map(|block| {
             let declared = if block.name == name { Some(constraint) } else { block.constraint };
             (block.name, block.shape, declared)
         }))
@@ -220,9 +245,20 @@ impl Layout {
         check("the vector of parameter values", self.value_count(), values.len())
     }
 
-    fn place(leaves: impl IntoIterator<Item = Leaf>) -> Result<Self> {
-        let (mut coordinates, mut values) = (0, 0);
+    /// The layout of parameters given by name, shape and constraint, for those who know no tree of tensors: readers of files.
+    ///
+    /// # Errors
+    ///
+    /// If a shape has more elements than can be counted, or is none that its constraint allows.
+    pub fn new(leaves: impl IntoIterator<Item = (String, Vec<usize>, Option<Constraint>)>) -> Result<Self> {
+        let (mut coordinates, mut values) = (0_usize, 0_usize);
         let blocks = leaves.into_iter().map(|(name, shape, constraint)| {
+            // Sizes of zero count as one here: no product of sizes overflows later.
+            let most = shape.iter().try_fold(1_usize, |count, size| count.checked_mul((*size).max(1)));
+            if most.is_none_or(|most| most > MOST_VALUES.saturating_sub(values)) {
+                let what = format!("a parameter `{name}` of shape {shape:?}");
+                return Err(Error::memory(what, usize::MAX, MOST_VALUES, "check where the shape comes from"));
+            }
             let count = shape.iter().product();
             let groups = match constraint {
                 None => Groups { count, values: 1, free: 1 },
@@ -380,6 +416,17 @@ mod tests {
         }
         for wrong in ["2[0,0]", "2[2,0,0]", "2", "3", "1.0[4]", "1.0[x]", ""] {
             assert!(layout.index(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn layouts_are_made_from_names_and_shapes_alone() {
+        let tree = Layout::of(&(zeros([1]), zeros([3, 2]))).unwrap().constrained("0", Constraint::Positive).unwrap();
+        let leaves = [("0".into(), vec![1], Some(Constraint::Positive)), ("1".into(), vec![3, 2], None)];
+        assert_eq!(Layout::new(leaves).unwrap(), tree);
+        for shape in [vec![usize::MAX, 2], vec![0, 1 << 40, 1 << 40]] {
+            let error = Layout::new([("huge".into(), shape, None)]).unwrap_err().to_string();
+            assert!(error.contains("`huge`"), "{error}");
         }
     }
 

@@ -42,9 +42,15 @@ pub trait Dynamics<G: GradientEstimator>: Send + Sync {
         true
     }
 
-    /// Named numbers about the state that a sink may want, such as thermostats.
-    fn stats(&self, state: &Self::State, layout: &Layout, each: &mut dyn FnMut(&str, f64)) {
-        let (_, _, _) = (state, layout, each);
+    /// The names of the numbers about the state that come with every draw, such as thermostats.
+    fn stat_names(&self, layout: &Layout) -> Vec<String> {
+        let _ = layout;
+        Vec::new()
+    }
+
+    /// Writes those numbers into `out`, one per name.
+    fn stats(&self, state: &Self::State, out: &mut [f64]) {
+        let (_, _) = (state, out);
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use sgmcmc_core::rng::StreamRng;
 use sgmcmc_core::{Error, Evaluator, Layout, Result};
 
-use crate::kernel::{Kernel, StepInfo};
+use crate::kernel::{Cost, Kernel, StepInfo};
 
 /// The values of all parameters, to be read and changed by name.
 #[derive(Debug)]
@@ -125,8 +125,16 @@ impl Kernel for Gibbs {
         self.inner.step_sizes(h);
     }
 
-    fn stats(&self, each: &mut dyn FnMut(&str, f64)) {
-        self.inner.stats(each);
+    fn stat_names(&self) -> Vec<String> {
+        self.inner.stat_names()
+    }
+
+    fn stats(&self, out: &mut [f64]) {
+        self.inner.stats(out);
+    }
+
+    fn cost(&self) -> Cost {
+        self.inner.cost()
     }
 
     fn layout(&self) -> &Layout {

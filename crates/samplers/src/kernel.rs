@@ -28,6 +28,15 @@ pub struct StepInfo {
     pub counts: bool,
 }
 
+/// What a chain has cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Gradient estimates made.
+    pub gradients: u64,
+    /// Observations in the last minibatch; zero where there are none.
+    pub minibatch: usize,
+}
+
 /// A Markov chain: the only thing that runs, sinks, Gibbs steps and checkpoints know.
 pub trait Kernel: Send + fmt::Debug {
     /// Moves the chain by one iteration.
@@ -49,8 +58,14 @@ pub trait Kernel: Send + fmt::Debug {
     /// Writes the step size of every coordinate in the last step into `h`.
     fn step_sizes(&self, h: &mut [f64]);
 
-    /// Named numbers about the algorithm's state.
-    fn stats(&self, each: &mut dyn FnMut(&str, f64));
+    /// The names of the numbers about the algorithm's state that come with every draw.
+    fn stat_names(&self) -> Vec<String>;
+
+    /// Writes those numbers into `out`, one per name.
+    fn stats(&self, out: &mut [f64]);
+
+    /// What the chain has cost so far.
+    fn cost(&self) -> Cost;
 
     /// Names, shapes and places of the parameters.
     fn layout(&self) -> &Layout;
@@ -178,8 +193,17 @@ where
         self.pace.pieces().iter().for_each(|piece| h[piece.range.clone()].fill(piece.h));
     }
 
-    fn stats(&self, each: &mut dyn FnMut(&str, f64)) {
-        self.dynamics.stats(&self.state, self.oracle.layout(), each);
+    fn stat_names(&self) -> Vec<String> {
+        self.dynamics.stat_names(self.oracle.layout())
+    }
+
+    fn stats(&self, out: &mut [f64]) {
+        self.dynamics.stats(&self.state, out);
+    }
+
+    fn cost(&self) -> Cost {
+        let state = self.oracle.state();
+        Cost { gradients: state.estimates, minibatch: state.batch.rows.len() }
     }
 
     fn layout(&self) -> &Layout {

@@ -1,6 +1,7 @@
 //! Stochastic-gradient MCMC algorithms: one file each, on any gradient estimator, step by step or in one call.
 
 pub mod dynamics;
+pub mod fit;
 pub mod gibbs;
 pub mod hamiltonian;
 pub mod kernel;
@@ -14,12 +15,13 @@ pub mod step_size;
 pub mod threshold;
 
 pub use dynamics::{Dynamics, Positioned};
+pub use fit::{ChainDraws, Ending, Fit, RunInfo, Summary, SummaryRow};
 pub use hamiltonian::{Badodab, Baoab, NoiseEstimate, Sghmc, Sgnht, Thermostats};
-pub use kernel::{Chain, Kernel, Recipe, StepInfo};
+pub use kernel::{Chain, Cost, Kernel, Recipe, StepInfo};
 pub use langevin::{CyclicalSgld, Sgld};
 pub use named::{sghmc, sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula};
 pub use per_parameter::PerParameter;
-pub use run::{Builder, Fit, Sampler, Starts, Summary};
+pub use run::{Builder, Sampler, Starts};
 pub use schedule::{CyclicalCosine, Decay, Polynomial, Schedule};
 pub use step_size::StepSize;
 pub use threshold::SamplingThreshold;

@@ -79,7 +79,11 @@ impl<G: GradientEstimator> Dynamics<G> for Sgnht {
         Ok(log_posterior)
     }
 
-    fn stats(&self, state: &State, layout: &Layout, each: &mut dyn FnMut(&str, f64)) {
-        self.thermostats.stats(&state.thermostats, layout, each);
+    fn stat_names(&self, layout: &Layout) -> Vec<String> {
+        self.thermostats.stat_names(layout)
+    }
+
+    fn stats(&self, state: &State, out: &mut [f64]) {
+        out.iter_mut().zip(&state.thermostats).for_each(|(out, thermostat)| *out = thermostat.xi);
     }
 }

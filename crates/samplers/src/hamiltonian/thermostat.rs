@@ -57,15 +57,11 @@ impl Thermostats {
         }
     }
 
-    /// Tells `each` thermostat by name.
-    pub(super) fn stats(self, thermostats: &[Thermostat], layout: &Layout, each: &mut dyn FnMut(&str, f64)) {
+    /// The name of each thermostat.
+    pub(super) fn stat_names(self, layout: &Layout) -> Vec<String> {
         match self {
-            Self::Global => thermostats.iter().for_each(|thermostat| each("thermostat", thermostat.xi)),
-            Self::PerParameter => layout
-                .blocks()
-                .iter()
-                .zip(thermostats)
-                .for_each(|(block, thermostat)| each(&format!("thermostat.{}", block.name), thermostat.xi)),
+            Self::Global => vec!["thermostat".into()],
+            Self::PerParameter => layout.blocks().iter().map(|block| format!("thermostat.{}", block.name)).collect(),
         }
     }
 }

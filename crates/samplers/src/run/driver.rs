@@ -1,12 +1,14 @@
 //! The loop: steps, draws, checkpoints, progress, and the end.
 
+use std::time::Instant;
+
 use sgmcmc_core::{Error, Result};
 
 use super::builder::Plan;
 use super::checkpoint::{Keeper, Place};
-use super::fit::Ending;
 use super::monitor::Clock;
-use crate::kernel::{Kernel, StepInfo};
+use crate::fit::Ending;
+use crate::kernel::{Cost, Kernel, StepInfo};
 use crate::sink::{Draw, Sink};
 
 /// Takes all the steps of one chain, from its last checkpoint if there is one, and hands its draws to `sink`.
@@ -20,10 +22,12 @@ pub(super) fn drive<S: Sink>(
     plan: &Plan,
     draws: usize,
     mut keeper: Keeper,
-) -> Result<(S::Output, Ending)> {
+) -> Result<Driven<S::Output>> {
+    let began = Instant::now();
     let begin = if plan.threshold.is_some() { None } else { Some(plan.burn_in) };
     let place = Place { draws: 0, begin };
-    let mut run = Run { values: vec![0.0; kernel.layout().value_count()], kernel, place };
+    let stats = vec![0.0; stat_names(kernel.as_ref(), plan).len()];
+    let mut run = Run { values: vec![0.0; kernel.layout().value_count()], stats, kernel, place };
     if let Some(restored) = keeper.load()? {
         run.kernel.restore(&restored.kernel)?;
         sink.restore(&restored.sink)?;
@@ -38,13 +42,31 @@ pub(super) fn drive<S: Sink>(
     };
     let info = run.kernel.info();
     clock.end(info.iterations, info.log_posterior);
-    Ok((sink.finish(), ending))
+    let (output, cost) = (sink.finish(), run.kernel.cost());
+    Ok(Driven { output, ending, iterations: info.iterations, cost, seconds: began.elapsed().as_secs_f64() })
+}
+
+/// The names of the numbers that come with each draw: the algorithm's own, and αₜ where it is measured.
+pub(super) fn stat_names(kernel: &dyn Kernel, plan: &Plan) -> Vec<String> {
+    let mut names = kernel.stat_names();
+    names.extend(plan.threshold.map(|_| "alpha".to_owned()));
+    names
+}
+
+/// A chain that has ended: what its sink left, and what it took.
+pub(super) struct Driven<O> {
+    pub(super) output: O,
+    pub(super) ending: Ending,
+    pub(super) iterations: u64,
+    pub(super) cost: Cost,
+    pub(super) seconds: f64,
 }
 
 /// A chain under way.
 struct Run {
     kernel: Box<dyn Kernel>,
     values: Vec<f64>,
+    stats: Vec<f64>,
     place: Place,
 }
 
@@ -83,7 +105,10 @@ impl Run {
     }
 
     fn record<S: Sink>(&mut self, sink: &mut S, plan: &Plan) -> Result<()> {
-        let alpha = plan.threshold.map(|threshold| threshold.measure(self.kernel.as_mut())).transpose()?;
+        self.kernel.stats(&mut self.stats);
+        if let (Some(threshold), Some(alpha)) = (plan.threshold, self.stats.last_mut()) {
+            *alpha = threshold.measure(self.kernel.as_mut())?;
+        }
         let StepInfo { iterations, log_posterior, step_size, .. } = self.kernel.info();
         let (layout, position) = (self.kernel.layout(), self.kernel.position());
         // Without constraints the coordinates are the values.
@@ -93,7 +118,8 @@ impl Run {
         } else {
             position
         };
-        sink.record(&Draw { iteration: iterations, values, weight: step_size, log_posterior, alpha })?;
+        let stats = &self.stats;
+        sink.record(&Draw { iteration: iterations, values, weight: step_size, log_posterior, stats })?;
         self.place.draws += 1;
         Ok(())
     }

@@ -10,9 +10,10 @@ use sgmcmc_core::{ChainRng, Error, Evaluator, GradientEstimator, Layout, Mode, R
 
 use super::builder::{Builder, Plan};
 use super::checkpoint::{Identity, Keeper};
-use super::fit::{Ending, Fit};
+use super::driver::Driven;
 use super::{ModePlan, Sampler, Starts, driver};
 use crate::dynamics::Dynamics;
+use crate::fit::{Ending, Fit, RunInfo};
 use crate::kernel::{Kernel, Recipe};
 use crate::sink::{Memory, Schema, Sink};
 
@@ -57,18 +58,23 @@ where
         T::Params: 'a,
     {
         let prepared = self.prepare(&start.into(), &self.plan)?;
-        let needed = Memory::bytes(draws, prepared.layout.value_count()).saturating_mul(self.plan.chains);
+        let values = prepared.layout.value_count();
+        let stats = self.dynamics.stat_names(&prepared.layout).len() + usize::from(self.plan.threshold.is_some());
+        let needed = Memory::bytes(draws, values, stats).saturating_mul(self.plan.chains);
         if needed > self.plan.memory_limit {
             return Err(Error::memory(
-                format!("storing {draws} draws of {} values", prepared.layout.value_count()),
+                format!("storing {draws} draws of {values} values"),
                 needed,
                 self.plan.memory_limit,
                 "use `thin`, or `sample_into` with `Moments` or `TestFunction`, which keep a few numbers; or raise `memory_limit`",
             ));
         }
         let (layout, mode) = (prepared.layout.clone(), prepared.mode.clone());
-        let (chains, endings) = self.run(prepared, draws, |_| Memory::default())?.into_iter().unzip();
-        Ok(Fit { layout, chains, endings, mode })
+        let observations = prepared.chains.first().map_or(0, |(evaluator, _)| evaluator.observations());
+        let chains = self.run(prepared, draws, |_| Memory::default())?;
+        let info = self.info(observations, &chains);
+        let (chains, endings) = chains.into_iter().map(|chain| (chain.output, chain.ending)).unzip();
+        Ok(Fit::new(layout, chains)?.with_endings(endings)?.with_mode(mode).with_info(info))
     }
 
     /// Hands `draws` draws of every chain to a sink of its own, made by `sink` from the number of the chain.
@@ -86,7 +92,8 @@ where
         T::Params: 'a,
     {
         let prepared = self.prepare(&start.into(), &self.plan)?;
-        self.run(prepared, draws, sink)
+        let chains = self.run(prepared, draws, sink)?;
+        Ok(chains.into_iter().map(|chain| (chain.output, chain.ending)).collect())
     }
 
     fn prepare(&self, starts: &Starts<'_, T::Params>, plan: &Plan) -> Result<Prepared<D, G>> {
@@ -157,13 +164,14 @@ where
         prepared: Prepared<D, G>,
         draws: usize,
         sink: impl Fn(usize) -> S + Sync,
-    ) -> Result<Vec<(S::Output, Ending)>> {
+    ) -> Result<Vec<Driven<S::Output>>> {
         let Prepared { recipe, layout, chains, .. } = prepared;
         let identity = self.identity(&layout, &chains);
         let run = |(chain, (evaluator, theta)): (usize, (Box<dyn Evaluator>, Vec<f64>))| {
             let kernel = self.kernel(&recipe, evaluator, &theta, chain)?;
             let mut sink = sink(chain);
-            sink.begin(&Schema { layout: layout.clone(), draws, chain })?;
+            let stats = driver::stat_names(kernel.as_ref(), &self.plan);
+            sink.begin(&Schema { layout: layout.clone(), draws, chain, stats })?;
             let keeper = Keeper::new(self.plan.checkpoints.clone(), Identity { chain, ..identity.clone() });
             driver::drive(kernel, sink, &self.plan, draws, keeper)
         };
@@ -187,6 +195,29 @@ where
         })
     }
 
+    /// How the run was made, and what it cost.
+    fn info<O>(&self, observations: usize, chains: &[Driven<O>]) -> RunInfo {
+        let minibatch = chains.first().map_or(0, |chain| chain.cost.minibatch);
+        RunInfo {
+            algorithm: format!("{:?}", self.dynamics),
+            gradient: format!("{:?}", self.gradient),
+            step_size: self.step_size_in_words(),
+            observations,
+            minibatch: (minibatch > 0).then_some(minibatch as f64),
+            seed: self.plan.seed,
+            burn_in: self.plan.burn_in,
+            thin: self.plan.thin,
+            iterations: chains.iter().map(|chain| chain.iterations).collect(),
+            gradients: chains.iter().map(|chain| chain.cost.gradients).collect(),
+            seconds: chains.iter().map(|chain| chain.seconds).collect(),
+            version: env!("CARGO_PKG_VERSION").into(),
+        }
+    }
+
+    fn step_size_in_words(&self) -> String {
+        format!("{:?} at temperature {:?}", self.step_size, self.temperature)
+    }
+
     /// What a checkpoint must have in common with this run.
     fn identity(&self, layout: &Layout, chains: &[(Box<dyn Evaluator>, Vec<f64>)]) -> Identity {
         let needed = self.plan.checkpoints.is_some();
@@ -197,7 +228,7 @@ where
             data: if needed { self.target.fingerprint() } else { 0 },
             algorithm: format!("{:?}", self.dynamics),
             gradient: format!("{:?}", self.gradient),
-            step_size: format!("{:?} at temperature {:?}", self.step_size, self.temperature),
+            step_size: self.step_size_in_words(),
             seed: self.plan.seed,
             chain: 0,
             burn_in: self.plan.burn_in,

@@ -13,10 +13,10 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Bytes that `draws` draws of `values` numbers take.
-    pub fn bytes(draws: usize, values: usize) -> usize {
+    /// Bytes that `draws` draws of `values` values and `stats` other numbers take.
+    pub fn bytes(draws: usize, values: usize, stats: usize) -> usize {
         // The values, and weight, log posterior and iteration of each draw.
-        draws.saturating_mul(values.saturating_add(3)).saturating_mul(size_of::<f64>())
+        draws.saturating_mul(values.saturating_add(stats).saturating_add(3)).saturating_mul(size_of::<f64>())
     }
 }
 
@@ -24,13 +24,12 @@ impl Sink for Memory {
     type Output = ChainDraws;
 
     fn begin(&mut self, schema: &Schema) -> Result<()> {
-        self.draws = ChainDraws::with_capacity(schema.draws, schema.layout.value_count());
+        self.draws = ChainDraws::with_capacity(schema.draws, schema.layout.value_count(), schema.stats.clone());
         Ok(())
     }
 
     fn record(&mut self, draw: &Draw<'_>) -> Result<()> {
-        self.draws.push(draw);
-        Ok(())
+        self.draws.push(draw)
     }
 
     fn save(&self) -> Result<Vec<u8>> {

@@ -25,6 +25,8 @@ pub struct Schema {
     pub draws: usize,
     /// The number of the chain.
     pub chain: usize,
+    /// The names of the numbers that come with each draw: thermostats, `alpha` of the sampling threshold, and the like.
+    pub stats: Vec<String>,
 }
 
 /// One draw.
@@ -38,8 +40,8 @@ pub struct Draw<'a> {
     pub weight: f64,
     /// The estimate of log p(θ|x) that came with its gradient.
     pub log_posterior: f64,
-    /// αₜ of the sampling threshold, where it is measured.
-    pub alpha: Option<f64>,
+    /// The numbers that come with it, in the order of their names in the [`Schema`].
+    pub stats: &'a [f64],
 }
 
 /// Takes the draws of one chain. Two sinks in a tuple are a sink.

@@ -9,8 +9,9 @@ use sgmcmc_samplers::sink::{Draw, Schema, Sink};
 
 /// Writes every draw as a line of comma-separated values, under a header with the names of the values.
 ///
-/// The columns are `iteration`, `weight`, `log_posterior` and the values; names with a comma are quoted. Numbers are written so that
-/// they read back exactly. With checkpoints the file goes on where the saved chain was.
+/// The columns are `iteration`, `weight`, `log_posterior`, the numbers that come with each draw (`alpha`, thermostats), and the values;
+/// names with a comma are quoted. Numbers are written so that they read back exactly. With checkpoints the file goes on where the
+/// saved chain was.
 #[derive(Debug)]
 pub struct CsvDraws {
     path: PathBuf,
@@ -52,7 +53,7 @@ impl Sink for CsvDraws {
         self.file = Some(BufWriter::new(opened.map_err(|error| self.failed(&error))?));
         (self.written, self.clean) = (0, false);
         let mut header = String::from("iteration,weight,log_posterior");
-        for name in schema.layout.elements() {
+        for name in schema.stats.iter().cloned().chain(schema.layout.elements()) {
             header.push(',');
             header.push_str(&if name.contains(',') { format!("\"{name}\"") } else { name });
         }
@@ -66,7 +67,7 @@ impl Sink for CsvDraws {
             self.clean = true;
         }
         let mut line = format!("{},{},{}", draw.iteration, draw.weight, draw.log_posterior);
-        draw.values.iter().for_each(|value| {
+        draw.stats.iter().chain(draw.values).for_each(|value| {
             line.push(',');
             line.push_str(&value.to_string());
         });

@@ -6,7 +6,7 @@ use sgmcmc_diagnostics::{effective_sample_size, mean, quantiles, standard_deviat
 
 use sgmcmc_core::mode;
 
-use super::fit::{Ending, Fit};
+use super::{Ending, Fit};
 
 /// One line of a [`Summary`].
 #[derive(Clone, Debug, PartialEq)]

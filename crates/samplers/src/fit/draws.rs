@@ -1,0 +1,195 @@
+//! The draws of one chain, with the numbers that came with each.
+
+use serde::{Deserialize, Serialize};
+use sgmcmc_core::{Error, Result, memory};
+
+use crate::sink::Draw;
+
+/// The draws of one chain.
+///
+/// Readers of files build one draw by draw:
+///
+/// ```
+/// use sgmcmc_samplers::run::ChainDraws;
+/// use sgmcmc_samplers::sink::Draw;
+///
+/// let mut chain = ChainDraws::new(2, vec!["acceptance_rate".into()]);
+/// chain.push(&Draw { iteration: 1, values: &[0.5, 1.5], weight: 1.0, log_posterior: -3.0, stats: &[0.8] })?;
+/// assert_eq!(chain.stat("acceptance_rate"), Some(&[0.8][..]));
+/// # Ok::<(), sgmcmc_core::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
+pub struct ChainDraws {
+    width: usize,
+    values: Vec<f64>,
+    weights: Vec<f64>,
+    log_posterior: Vec<f64>,
+    iterations: Vec<u64>,
+    stat_names: Vec<String>,
+    /// One column per name.
+    stats: Vec<Vec<f64>>,
+}
+
+impl ChainDraws {
+    /// No draw yet, of `width` values each and with the numbers called `stats`.
+    pub fn new(width: usize, stats: Vec<String>) -> Self {
+        Self::with_capacity(0, width, stats)
+    }
+
+    /// As [`new`](Self::new), with memory for `draws` draws.
+    pub fn with_capacity(draws: usize, width: usize, stats: Vec<String>) -> Self {
+        Self {
+            width,
+            values: memory::with_capacity(draws * width),
+            weights: Vec::with_capacity(draws),
+            log_posterior: Vec::with_capacity(draws),
+            iterations: Vec::with_capacity(draws),
+            stats: stats.iter().map(|_| Vec::with_capacity(draws)).collect(),
+            stat_names: stats,
+        }
+    }
+
+    /// Takes one draw.
+    ///
+    /// # Errors
+    ///
+    /// If it has another number of values or of stats than this chain.
+    pub fn push(&mut self, draw: &Draw<'_>) -> Result<()> {
+        check("the values of a draw", self.width, draw.values.len())?;
+        check("the stats of a draw", self.stats.len(), draw.stats.len())?;
+        self.values.extend_from_slice(draw.values);
+        self.weights.push(draw.weight);
+        self.log_posterior.push(draw.log_posterior);
+        self.iterations.push(draw.iteration);
+        self.stats.iter_mut().zip(draw.stats).for_each(|(column, value)| column.push(*value));
+        Ok(())
+    }
+
+    /// How many draws there are.
+    pub fn len(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Whether there is no draw.
+    pub fn is_empty(&self) -> bool {
+        self.weights.is_empty()
+    }
+
+    /// How many values a draw has.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// One draw after another, each the flat values of the parameters.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f64]> {
+        self.values.chunks_exact(self.width.max(1))
+    }
+
+    /// One value along the chain; empty if a draw has no value of that index.
+    pub fn element(&self, index: usize) -> Vec<f64> {
+        if index < self.width { self.rows().map(|row| row[index]).collect() } else { Vec::new() }
+    }
+
+    /// The weight of each draw.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// The estimate of log p(θ|x) that came with each draw.
+    pub fn log_posterior(&self) -> &[f64] {
+        &self.log_posterior
+    }
+
+    /// The iteration each draw was made in, counted from 1.
+    pub fn iterations(&self) -> &[u64] {
+        &self.iterations
+    }
+
+    /// The numbers that came with the draws, by name: thermostats, `alpha` of the sampling threshold, and the like.
+    pub fn stats(&self) -> impl ExactSizeIterator<Item = (&str, &[f64])> {
+        self.stat_names.iter().map(String::as_str).zip(self.stats.iter().map(Vec::as_slice))
+    }
+
+    /// The numbers called `name` that came with the draws.
+    pub fn stat(&self, name: &str) -> Option<&[f64]> {
+        self.stats().find(|(known, _)| *known == name).map(|(_, column)| column)
+    }
+
+    /// The names of the numbers that come with each draw.
+    pub fn stat_names(&self) -> &[String] {
+        &self.stat_names
+    }
+}
+
+fn check(what: &'static str, expected: usize, found: usize) -> Result<()> {
+    if expected == found { Ok(()) } else { Err(Error::Length { what, expected, found }) }
+}
+
+/// What was read, before it is known to be consistent.
+#[derive(Deserialize)]
+struct Unchecked {
+    width: usize,
+    values: Vec<f64>,
+    weights: Vec<f64>,
+    log_posterior: Vec<f64>,
+    iterations: Vec<u64>,
+    stat_names: Vec<String>,
+    stats: Vec<Vec<f64>>,
+}
+
+impl TryFrom<Unchecked> for ChainDraws {
+    type Error = Error;
+
+    fn try_from(read: Unchecked) -> Result<Self> {
+        let Unchecked { width, values, weights, log_posterior, iterations, stat_names, stats } = read;
+        let draws = weights.len();
+        check("the stored values of a chain", draws.saturating_mul(width), values.len())?;
+        check("the stored log posteriors of a chain", draws, log_posterior.len())?;
+        check("the stored iterations of a chain", draws, iterations.len())?;
+        check("the stored stats of a chain", stat_names.len(), stats.len())?;
+        stats.iter().try_for_each(|column| check("a stored stat of a chain", draws, column.len()))?;
+        Ok(Self { width, values, weights, log_posterior, iterations, stat_names, stats })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chain() -> ChainDraws {
+        let mut chain = ChainDraws::new(2, vec!["alpha".into()]);
+        for k in 0..3 {
+            let x = f64::from(k);
+            let draw = Draw { iteration: 1, values: &[x, -x], weight: 0.5, log_posterior: -x, stats: &[0.1 * x] };
+            chain.push(&draw).unwrap();
+        }
+        chain
+    }
+
+    #[test]
+    fn columns_are_what_was_pushed() {
+        let chain = chain();
+        assert_eq!(chain.element(1), [-0.0, -1.0, -2.0]);
+        assert_eq!(chain.element(2), [0.0; 0]);
+        assert_eq!(chain.stat("alpha"), Some(&[0.0, 0.1, 0.2][..]));
+        assert_eq!(chain.stat("beta"), None);
+    }
+
+    #[test]
+    fn draws_of_another_length_are_refused() {
+        let draw = Draw { iteration: 1, values: &[0.0], weight: 1.0, log_posterior: 0.0, stats: &[0.0] };
+        assert!(chain().push(&draw).unwrap_err().to_string().contains("length 1, expected 2"));
+        let draw = Draw { values: &[0.0; 2], stats: &[], ..draw };
+        assert!(chain().push(&draw).unwrap_err().to_string().contains("length 0, expected 1"));
+    }
+
+    #[test]
+    fn chains_that_do_not_fit_together_are_not_read() {
+        let bytes = crate::run::encode(&chain()).unwrap();
+        assert_eq!(crate::run::decode::<ChainDraws>(&bytes).unwrap(), chain());
+        let short = ChainDraws { iterations: vec![1], ..chain() };
+        let error = crate::run::decode::<ChainDraws>(&crate::run::encode(&short).unwrap()).unwrap_err();
+        assert!(error.to_string().contains("length 1, expected 3"), "{error}");
+    }
+}

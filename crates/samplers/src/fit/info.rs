@@ -1,0 +1,41 @@
+//! How a run was made.
+
+use serde::{Deserialize, Serialize};
+
+/// How a run was made: what is needed to repeat it, and what it cost. Kept with the draws in files.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunInfo {
+    /// The algorithm and its settings.
+    pub algorithm: String,
+    /// The gradient estimator and its settings.
+    pub gradient: String,
+    /// The step size and the temperature.
+    pub step_size: String,
+    /// The number of observations, N.
+    pub observations: usize,
+    /// Observations per gradient estimate; none where every estimate is over all of them, or where it is not known.
+    pub minibatch: Option<f64>,
+    /// The seed of all randomness.
+    pub seed: u64,
+    /// Iterations before the first draw.
+    pub burn_in: u64,
+    /// Iterations per draw.
+    pub thin: u64,
+    /// Iterations of each chain, burn-in included.
+    pub iterations: Vec<u64>,
+    /// Gradient estimates that each chain made, burn-in included; the search for a mode does not count.
+    pub gradients: Vec<u64>,
+    /// Seconds that each chain took, burn-in included; since it was resumed, where it was.
+    pub seconds: Vec<f64>,
+    /// The version of the library.
+    pub version: String,
+}
+
+impl RunInfo {
+    /// Gradient estimates per iteration, where that is known.
+    pub fn gradients_per_step(&self) -> Option<f64> {
+        let (gradients, steps): (u64, u64) = (self.gradients.iter().sum(), self.iterations.iter().sum());
+        (gradients > 0 && steps > 0).then(|| gradients as f64 / steps as f64)
+    }
+}
