@@ -125,6 +125,6 @@ fn row(name: &str, h: f64, run: impl FnOnce() -> sgmcmc::Result<Fit>) -> Result<
         let row = summary.row(value).ok_or("θ₁ has two values")?;
         print!(" {:>10.4} {:>8.4}", row.mean, row.sd);
     }
-    println!(" {:>6.0} {seconds:>8.1}", summary.row("theta1[0]").map_or(f64::NAN, |row| row.ess));
+    println!(" {:>6.0} {seconds:>8.1}", summary.row("theta1[0]").map_or(f64::NAN, |row| row.ess_bulk));
     Ok(())
 }

@@ -67,7 +67,7 @@ fn a_conjugate_update_and_langevin_steps_find_the_posterior() {
     let summary = fit.summary();
     for (name, expected) in [("theta", theta), ("tau", tau)] {
         let row = summary.row(name).unwrap();
-        let error = row.sd / row.ess.sqrt();
+        let error = row.sd / row.ess_bulk.sqrt();
         assert!((row.mean - expected).abs() < 5.0 * error, "{name}: {} ± {error} against {expected}", row.mean);
         assert!(error < 0.05 * expected, "{name}: the error {error} would hide a wrong update");
     }

@@ -7,6 +7,7 @@ use burn_tensor::{Bool, DType, Device, Int, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
 use crate::constraint::{Constraint, Groups};
+use crate::data::Precision;
 use crate::error::{Error, Result};
 use crate::tree::{Path, Source, TensorTree, Visitor};
 
@@ -177,7 +178,23 @@ impl Layout {
     /// The tree that the coordinates `theta` stand for, structured as `like`, in double precision on `device`.
     pub fn unflatten<P: TensorTree>(&self, like: &P, theta: &[f64], device: &Device) -> Result<P> {
         let values = self.values(theta)?;
-        Ok(like.rebuild(&mut Writer { blocks: self.blocks.iter(), values: &values, device }))
+        Ok(like.rebuild(&mut Writer { blocks: self.blocks.iter(), values: &values, device, dtype: DType::F64 }))
+    }
+
+    /// The tree with these `values`, structured as `like`, whose own numbers do not matter.
+    ///
+    /// # Errors
+    ///
+    /// If `like` has other leaves or shapes than this layout, or there are more or fewer values.
+    pub fn tree<P: TensorTree>(&self, like: &P, values: &[f64], precision: Precision, device: &Device) -> Result<P> {
+        self.check_like(like)?;
+        self.check_values(values)?;
+        Ok(like.rebuild(&mut Writer { blocks: self.blocks.iter(), values, device, dtype: precision.dtype() }))
+    }
+
+    /// An error unless `like` has the leaves and shapes of this layout.
+    pub fn check_like<P: TensorTree>(&self, like: &P) -> Result<()> {
+        self.check_same(&Self::of(like)?)
     }
 
     /// The values of the coordinates `theta`.
@@ -384,13 +401,14 @@ struct Writer<'a> {
     blocks: std::slice::Iter<'a, Block>,
     values: &'a [f64],
     device: &'a Device,
+    dtype: DType,
 }
 
 impl Source for Writer<'_> {
     fn float<const D: usize>(&mut self, like: &Tensor<D>) -> Tensor<D> {
         let range = self.blocks.next().map_or(0..0, |block| block.values.clone());
         let data = TensorData::new(self.values[range].to_vec(), like.dims());
-        Tensor::from_data(data, (self.device, DType::F64))
+        Tensor::from_data(data, (self.device, self.dtype))
     }
 
     fn int<const D: usize>(&mut self, like: &Tensor<D, Int>) -> Tensor<D, Int> {

@@ -15,7 +15,10 @@ pub mod step_size;
 pub mod threshold;
 
 pub use dynamics::{Dynamics, Positioned};
-pub use fit::{ChainDraws, Ending, Fit, RunInfo, Summary, SummaryRow};
+pub use fit::{
+    BlockDraws, ChainDraws, Check, Ending, Finding, Fit, Health, NoiseReport, Pointwise, Predictions, RunInfo,
+    Severity, StepHalving, Summary, SummaryRow, Thresholds,
+};
 pub use hamiltonian::{Badodab, Baoab, NoiseEstimate, Sghmc, Sgnht, Thermostats};
 pub use kernel::{Chain, Cost, Kernel, Recipe, StepInfo};
 pub use langevin::{CyclicalSgld, Sgld};

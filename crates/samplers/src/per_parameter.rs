@@ -49,6 +49,13 @@ impl<V> PerParameter<V> {
         self.entry(name).map_or(&self.common, |entry| &self.named[entry].1)
     }
 
+    /// The same with `change` applied to every value.
+    #[must_use]
+    pub fn map<W>(self, change: impl Fn(V) -> W) -> PerParameter<W> {
+        let named = self.named.into_iter().map(|(name, value)| (name, change(value))).collect();
+        PerParameter { common: change(self.common), named }
+    }
+
     /// Every value that was given, the common one first.
     pub fn values(&self) -> impl Iterator<Item = &V> {
         std::iter::once(&self.common).chain(self.named.iter().map(|(_, value)| value))

@@ -116,9 +116,44 @@ impl ChainDraws {
         self.stats().find(|(known, _)| *known == name).map(|(_, column)| column)
     }
 
+    /// All values, one draw after another.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
     /// The names of the numbers that come with each draw.
     pub fn stat_names(&self) -> &[String] {
         &self.stat_names
+    }
+}
+
+impl ChainDraws {
+    /// The draws at these places, in this order.
+    pub(super) fn only(&self, places: &[usize]) -> Self {
+        let pick = |values: &[f64]| places.iter().map(|place| values[*place]).collect();
+        let row = |place: &usize| self.values[place * self.width..(place + 1) * self.width].iter().copied();
+        Self {
+            width: self.width,
+            values: places.iter().flat_map(row).collect(),
+            weights: pick(&self.weights),
+            log_posterior: pick(&self.log_posterior),
+            iterations: places.iter().map(|place| self.iterations[*place]).collect(),
+            stat_names: self.stat_names.clone(),
+            stats: self.stats.iter().map(|column| pick(column)).collect(),
+        }
+    }
+
+    /// Draw number `index` with all that came with it; its stats are put into `stats`.
+    pub(super) fn draw<'a>(&'a self, index: usize, stats: &'a mut Vec<f64>) -> Draw<'a> {
+        stats.clear();
+        stats.extend(self.stats.iter().map(|column| column[index]));
+        Draw {
+            iteration: self.iterations[index],
+            values: &self.values[index * self.width..(index + 1) * self.width],
+            weight: self.weights[index],
+            log_posterior: self.log_posterior[index],
+            stats,
+        }
     }
 }
 

@@ -1,14 +1,27 @@
 //! The result of a run, and what can be asked of it.
 
+mod check;
+mod derive;
 mod draws;
 mod ending;
+mod health;
 mod info;
+mod pointwise;
+mod predict;
+mod predictions;
+mod subset;
 mod summary;
+mod typed;
 
+pub use check::{Check, Finding, Severity, Thresholds};
 pub use draws::ChainDraws;
 pub use ending::Ending;
+pub use health::{BlockNoise, Efficiency, EstimatorNoise, Health, NoiseReport, Shift, StepHalving};
 pub use info::RunInfo;
+pub use pointwise::Pointwise;
+pub use predictions::Predictions;
 pub use summary::{Summary, SummaryRow};
+pub use typed::BlockDraws;
 
 use serde::{Deserialize, Serialize};
 use sgmcmc_core::{Error, Layout, Mode, Result};
@@ -101,9 +114,32 @@ impl Fit {
         Ok(self.chains.iter().map(|chain| chain.element(index)).collect())
     }
 
-    /// Mean, standard deviation, quantiles and effective sample size of every value.
+    /// Mean, standard deviation, interval, effective sample sizes, R-hat and Monte Carlo errors of every value.
     pub fn summary(&self) -> Summary {
         Summary::of(self)
+    }
+
+    /// Whether this fit can be trusted: findings in words, each with what to do about it.
+    pub fn check(&self) -> Check {
+        self.check_with(&Thresholds::default())
+    }
+
+    /// As [`check`](Self::check), with other thresholds.
+    pub fn check_with(&self, thresholds: &Thresholds) -> Check {
+        Check::of(self, &self.summary(), thresholds)
+    }
+
+    /// Whether draws differ in weight.
+    pub fn is_weighted(&self) -> bool {
+        let mut weights = self.chains.iter().flat_map(|chain| chain.weights());
+        let first = weights.next().copied().unwrap_or(1.0);
+        weights.any(|weight| (weight - first).abs() > 1e-12 * first.abs())
+    }
+
+    /// The mean of the number called `name` that came with the draws, where there is one.
+    pub(crate) fn stat_mean(&self, name: &str) -> Option<f64> {
+        let values: Vec<f64> = self.chains.iter().filter_map(|chain| chain.stat(name)).flatten().copied().collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     }
 }
 

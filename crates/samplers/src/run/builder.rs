@@ -10,7 +10,7 @@ use super::checkpoint::{CheckpointStore, Checkpoints, Every};
 use super::monitor::{StopSignal, Watch};
 use super::{FindMode, Minibatched, NoMode};
 use crate::gibbs::{GibbsFactory, GibbsUpdate};
-use crate::schedule::SharedSchedule;
+use crate::schedule::{Halved, SharedSchedule};
 use crate::step_size::StepSize;
 use crate::threshold::SamplingThreshold;
 
@@ -167,6 +167,17 @@ impl<T, D, G, M> Builder<T, D, G, M> {
     #[must_use]
     pub fn progress(mut self, watch: Watch) -> Self {
         self.plan.watch = watch;
+        self
+    }
+
+    /// The same run with half the step size and twice the iterations per draw and of burn-in, on other randomness: for
+    /// [`Fit::step_halving`](crate::Fit::step_halving). Settings of the algorithm that count iterations stay.
+    #[must_use]
+    pub fn halved(mut self) -> Self {
+        self.step_size = self.step_size.map(|schedule| Halved(schedule).into());
+        self.plan.thin = self.plan.thin.saturating_mul(2);
+        self.plan.burn_in = self.plan.burn_in.saturating_mul(2);
+        self.plan.seed = self.plan.seed.wrapping_add(1);
         self
     }
 

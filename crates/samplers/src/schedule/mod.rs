@@ -4,10 +4,12 @@
 
 mod cosine;
 mod decay;
+mod halved;
 mod polynomial;
 
 pub use cosine::CyclicalCosine;
 pub use decay::Decay;
+pub(crate) use halved::Halved;
 pub use polynomial::Polynomial;
 
 use std::fmt;

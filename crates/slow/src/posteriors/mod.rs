@@ -54,7 +54,7 @@ fn compare(
     for values in fit.chains().iter().flat_map(|chain| chain.rows()) {
         moments.push(&report(values), 1.0)?;
     }
-    let ess = fit.summary().rows().iter().map(|row| row.ess).fold(f64::INFINITY, f64::min);
+    let ess = fit.summary().rows().iter().map(|row| row.ess_bulk).fold(f64::INFINITY, f64::min);
     println!("{title}: {} draws, effective sample size at least {ess:.0}", moments.count());
     println!(
         "  {:<10} {:>12} {:>12} {:>12} {:>12} {:>10} {:>9}",

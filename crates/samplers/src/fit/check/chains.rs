@@ -1,0 +1,112 @@
+//! What chains say of themselves: how they ended, how long they are, what came with their draws.
+
+use sgmcmc_core::{Error, mode};
+
+use super::{Finding, Severity, Thresholds};
+use crate::fit::{Ending, Fit};
+
+pub(super) fn look(fit: &Fit, thresholds: &Thresholds) -> Vec<Finding> {
+    let mut findings = endings(fit);
+    findings.extend(lengths(fit, thresholds));
+    findings.extend(mode_search(fit));
+    findings.extend(stats(fit, thresholds));
+    findings
+}
+
+fn endings(fit: &Fit) -> Vec<Finding> {
+    let numbered = fit.endings().iter().zip(fit.chains()).enumerate();
+    numbered
+        .filter_map(|(number, (ending, chain))| {
+            let draws = chain.len();
+            match ending {
+                Ending::Complete => None,
+                Ending::Stopped => Some(Finding::new(
+                    Severity::Warning,
+                    format!("chain {number} was stopped after {draws} draws"),
+                    "go on with a checkpoint, or use the draws that are there",
+                )),
+                Ending::Failed(error @ Error::Diverged { .. }) => Some(Finding::new(
+                    Severity::Problem,
+                    format!("chain {number} diverged after {draws} draws: {error}"),
+                    "use a smaller step size, above all for the parameter named, or start nearer to the mode",
+                )),
+                Ending::Failed(error) => Some(Finding::new(
+                    Severity::Problem,
+                    format!("chain {number} failed after {draws} draws: {error}"),
+                    "put right what the message names and run again",
+                )),
+            }
+        })
+        .collect()
+}
+
+fn lengths(fit: &Fit, thresholds: &Thresholds) -> Vec<Finding> {
+    let draws: usize = fit.chains().iter().map(|chain| chain.len()).sum();
+    if draws == 0 {
+        let remedy = "ask for draws, and see how the chains ended";
+        return vec![Finding::new(Severity::Problem, "there are no draws", remedy)];
+    }
+    let mut findings = Vec::new();
+    if fit.chains().len() == 1 {
+        findings.push(Finding::new(
+            Severity::Note,
+            "there is one chain only: one that is stuck in a part of the posterior looks as well as one that is not",
+            "run four chains from different starts",
+        ));
+    }
+    let short = fit.chains().iter().map(|chain| chain.len()).filter(|length| *length > 0).min().unwrap_or(0);
+    if short < thresholds.draws {
+        findings.push(Finding::new(
+            Severity::Warning,
+            format!("the shortest chain has {short} draws: too few for these diagnostics to be exact"),
+            format!("make at least {} draws a chain", thresholds.draws),
+        ));
+    }
+    findings
+}
+
+fn mode_search(fit: &Fit) -> Option<Finding> {
+    let mode = fit.mode().filter(|mode| mode.ending == mode::Ending::IterationLimit)?;
+    let what = format!("the mode search {mode}");
+    Some(Finding::new(Severity::Warning, what, "allow more iterations, or start nearer to the mode"))
+}
+
+/// Findings about the numbers that came with the draws, where there are such numbers.
+fn stats(fit: &Fit, thresholds: &Thresholds) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let Some(alpha) = fit.stat_mean("alpha") {
+        findings.extend(noise_ratio(alpha, thresholds));
+    }
+    if let Some(rate) = fit.stat_mean("acceptance_rate")
+        && rate < thresholds.acceptance
+    {
+        findings.push(Finding::new(
+            Severity::Warning,
+            format!("{:.0} % of the proposals were accepted", 100.0 * rate),
+            "use a smaller step size",
+        ));
+    }
+    let diverging: f64 = fit.chains().iter().filter_map(|chain| chain.stat("diverging")).flatten().sum();
+    if diverging > 0.0 {
+        findings.push(Finding::new(
+            Severity::Problem,
+            format!("{diverging} transitions diverged"),
+            "use a smaller step size, or another parameterisation of what varies in scale",
+        ));
+    }
+    findings
+}
+
+/// A finding where gradient noise is not small against the noise that is injected.
+pub(in crate::fit) fn noise_ratio(alpha: f64, thresholds: &Thresholds) -> Option<Finding> {
+    if alpha.is_nan() || alpha <= thresholds.noise_ratio {
+        return None;
+    }
+    let (severity, says) = if alpha > 1.0 {
+        (Severity::Problem, "outweighs the noise that is injected: the chain is a stochastic climb, not a sampler")
+    } else {
+        (Severity::Warning, "is not small against the noise that is injected: the posterior comes out too wide")
+    };
+    let what = format!("the noise of the gradient {says} (variance ratio {alpha:.2})");
+    Some(Finding::new(severity, what, "use a smaller step size, larger minibatches, or control variates"))
+}

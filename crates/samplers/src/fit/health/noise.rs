@@ -1,0 +1,167 @@
+//! The noise of minibatch gradients where the draws are, with and without control variates.
+//!
+//! V is the variance of the estimate of one coordinate of the gradient. A step of SGLD of size h adds noise of variance h and passes on
+//! gradient noise of variance h²V/4: their ratio α = hV/4 is Welling & Teh's, coordinate by coordinate.
+
+use std::fmt;
+
+use sgmcmc_core::{
+    ControlVariate, GradientEstimator, GradientNoise, MinibatchGradient, Result, Target, WithoutReplacement,
+};
+
+use crate::fit::Fit;
+
+/// Draws at which the noise is measured.
+const POINTS: usize = 8;
+
+/// Estimates per draw.
+const ESTIMATES: usize = 64;
+
+/// The noise of one estimator.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EstimatorNoise {
+    /// The sum of the variances of all coordinates.
+    pub variance: f64,
+    /// The largest hV/4 of all coordinates, h the step size of the last draw.
+    pub alpha: f64,
+}
+
+/// The gradient of one parameter and its noise, as root mean squares over its coordinates and some draws.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockNoise {
+    /// The parameter.
+    pub name: String,
+    /// The exact gradient.
+    pub gradient: f64,
+    /// The noise of the plain minibatch estimate.
+    pub plain: f64,
+    /// The noise with control variates.
+    pub controlled: f64,
+}
+
+/// The noise of minibatch gradients at some draws of a fit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NoiseReport {
+    /// Observations per estimate.
+    pub minibatch: usize,
+    /// The plain minibatch estimate.
+    pub plain: EstimatorNoise,
+    /// With control variates, centred at the mode of the fit or at its mean.
+    pub controlled: EstimatorNoise,
+    /// Parameter by parameter.
+    pub blocks: Vec<BlockNoise>,
+    /// Whether the run used control variates, or another estimator of reduced variance.
+    pub run_is_controlled: bool,
+}
+
+impl NoiseReport {
+    /// α of the estimator that the run used.
+    pub fn alpha_of_run(&self) -> f64 {
+        if self.run_is_controlled { self.controlled.alpha } else { self.plain.alpha }
+    }
+}
+
+impl Fit {
+    /// Measures the noise of gradients from `minibatch` observations at some of the draws, with and without control variates.
+    ///
+    /// # Errors
+    ///
+    /// If `like` has other names or shapes than the fit, the minibatch does not fit the data, or the model fails.
+    pub fn gradient_noise<T: Target>(&self, target: &T, like: &T::Params, minibatch: usize) -> Result<NoiseReport> {
+        self.layout.check_like(like)?;
+        let mut evaluator = target.evaluator(like)?;
+        let layout = evaluator.layout().clone();
+        let centre = match &self.mode {
+            Some(mode) => mode.theta.clone(),
+            None => layout.coordinates(&self.a_point()?)?,
+        };
+        let scheme = WithoutReplacement::new(minibatch);
+        let (plain, controlled) = (MinibatchGradient::new(scheme), ControlVariate::new(scheme).at(centre));
+        let rows: Vec<&[f64]> = self.chains.iter().flat_map(|chain| chain.rows()).collect();
+        let stride = rows.len().div_ceil(POINTS).max(1);
+        let (mut signal, mut noises) = (vec![0.0; layout.dim()], [vec![0.0; layout.dim()], vec![0.0; layout.dim()]]);
+        let points = rows.iter().step_by(stride).count().max(1) as f64;
+        for (seed, row) in rows.iter().step_by(stride).enumerate() {
+            let theta = layout.coordinates(row)?;
+            let measured = [
+                measure(&plain, evaluator.as_mut(), &theta, seed as u64)?,
+                measure(&controlled, evaluator.as_mut(), &theta, seed as u64)?,
+            ];
+            signal.iter_mut().zip(measured[0].exact()).for_each(|(sum, g)| *sum += g * g / points);
+            for (sum, noise) in noises.iter_mut().zip(&measured) {
+                sum.iter_mut().zip(noise.variance()).for_each(|(sum, variance)| *sum += variance / points);
+            }
+        }
+        let h = self.chains.iter().filter_map(|chain| chain.weights().last()).copied().fold(f64::NAN, f64::max);
+        let [plain, controlled] = &noises;
+        let of = |variance: &[f64]| EstimatorNoise {
+            variance: variance.iter().sum(),
+            alpha: 0.25 * h * variance.iter().copied().fold(0.0, f64::max),
+        };
+        let root = |squares: &[f64]| (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt();
+        let block = |block: &sgmcmc_core::Block| BlockNoise {
+            name: block.name.clone(),
+            gradient: root(&signal[block.range.clone()]),
+            plain: root(&plain[block.range.clone()]),
+            controlled: root(&controlled[block.range.clone()]),
+        };
+        let reduced = ["ControlVariate", "Svrg", "Saga"];
+        Ok(NoiseReport {
+            minibatch,
+            plain: of(plain),
+            controlled: of(controlled),
+            blocks: layout.blocks().iter().map(block).collect(),
+            run_is_controlled: reduced.iter().any(|name| self.info.gradient.starts_with(name)),
+        })
+    }
+
+    /// The draw nearest to the mean: unlike the mean it always fulfils its constraints.
+    fn a_point(&self) -> Result<Vec<f64>> {
+        let mean = self.mean_values();
+        let distance = |row: &&[f64]| row.iter().zip(&mean).map(|(x, m)| (x - m).powi(2)).sum::<f64>();
+        let nearest =
+            self.chains.iter().flat_map(|chain| chain.rows()).min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        nearest.map(<[f64]>::to_vec).ok_or(sgmcmc_core::Error::Setting {
+            name: "the number of draws",
+            value: "0".into(),
+            expected: "gradient noise is measured at draws",
+        })
+    }
+}
+
+fn measure<G: GradientEstimator>(
+    estimator: &G,
+    evaluator: &mut dyn sgmcmc_core::Evaluator,
+    theta: &[f64],
+    seed: u64,
+) -> Result<GradientNoise> {
+    GradientNoise::measure(estimator, evaluator, theta, ESTIMATES, seed)
+}
+
+impl fmt::Display for NoiseReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width =
+            self.blocks.iter().map(|block| block.name.chars().count()).max().unwrap_or(0).max("parameter".len());
+        writeln!(f, "gradients from {} observations, at draws (root mean squares):", self.minibatch)?;
+        writeln!(
+            f,
+            "  {:<width$} {:>11} {:>11} {:>12} {:>11} {:>12}",
+            "parameter", "gradient", "noise", "signal/noise", "noise (cv)", "signal/noise"
+        )?;
+        for BlockNoise { name, gradient, plain, controlled } in &self.blocks {
+            let (rough, smooth) = (gradient / plain, gradient / controlled);
+            writeln!(
+                f,
+                "  {name:<width$} {gradient:>11.3e} {plain:>11.3e} {rough:>12.3} {controlled:>11.3e} {smooth:>12.3}"
+            )?;
+        }
+        write!(
+            f,
+            "  noise of the gradient against the noise injected (α): {:.3}, with control variates {:.3}; \
+             they divide the variance by {:.1}",
+            self.plain.alpha,
+            self.controlled.alpha,
+            self.plain.variance / self.controlled.variance
+        )
+    }
+}

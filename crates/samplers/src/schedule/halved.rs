@@ -1,0 +1,38 @@
+//! Half of a schedule at half its pace: the same time in twice as many steps.
+
+use sgmcmc_core::Result;
+
+use super::{Schedule, SharedSchedule};
+
+/// h(t/2)/2 of a schedule h.
+#[derive(Clone, Debug)]
+pub(crate) struct Halved(pub(crate) SharedSchedule);
+
+impl Schedule for Halved {
+    fn at(&self, t: u64) -> f64 {
+        0.5 * self.0.at(t / 2)
+    }
+
+    fn constant(&self) -> Option<f64> {
+        self.0.constant().map(|h| 0.5 * h)
+    }
+
+    fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_time_takes_twice_the_steps() {
+        assert_eq!(Halved(0.5.into()).constant(), Some(0.25));
+        let falling = |t: u64| 1.0 / (1.0 + t as f64);
+        let halved = Halved(falling.into());
+        let time: f64 = (0..10).map(falling).sum();
+        let halved_time: f64 = (0..20).map(|t| halved.at(t)).sum();
+        assert!((time - halved_time).abs() < 1e-12);
+    }
+}
