@@ -339,7 +339,8 @@ fn draws_begin_at_the_sampling_threshold() {
     let x = normals(50, 1);
     let mean = x.iter().sum::<f64>() / 50.0;
     let variance = x.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 49.0;
-    for ((alpha, iteration), weight) in chain.stat("alpha").unwrap().iter().zip(chain.iterations()).zip(chain.weights()) {
+    for ((alpha, iteration), weight) in chain.stat("alpha").unwrap().iter().zip(chain.iterations()).zip(chain.weights())
+    {
         let expected = falling(iteration - 1) * 2500.0 / 200.0 * variance;
         assert!((alpha / expected - 1.0).abs() < 1e-9, "iteration {iteration}: {alpha} against {expected}");
         assert!((weight / falling(iteration - 1) - 1.0).abs() < 1e-12);

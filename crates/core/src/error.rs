@@ -46,6 +46,13 @@ pub enum Error {
         message: String,
     },
 
+    /// The draws of a fit do not allow what was asked of them.
+    #[error("the draws do not allow this: {reason}")]
+    Draws {
+        /// Why not.
+        reason: String,
+    },
+
     /// The compiled engine was asked for and cannot run the closures.
     #[error("the model cannot be compiled: {reason}; use `Engine::Auto` or `Engine::Eager` to run it anyway")]
     NotCompiled {

@@ -4,6 +4,7 @@ pub mod progress;
 
 pub use sgmcmc_core::*;
 pub use sgmcmc_derive::TensorTree;
+pub use sgmcmc_diagnostics as diagnostics;
 pub use sgmcmc_samplers::*;
 pub use sgmcmc_storage as storage;
 pub use sgmcmc_storage::{CreateMapped, Mapped, MappedDataset, MappedWriter, datasets, mapped, read};
@@ -28,9 +29,9 @@ pub mod prelude {
     pub use sgmcmc_samplers::run::{Every, StopSignal, Watch};
     pub use sgmcmc_samplers::sink::{Memory, Moments, Quantiles, RunningMoments, Spread, TestFunction};
     pub use sgmcmc_samplers::{
-        Badodab, Baoab, Builder, CyclicalCosine, CyclicalSgld, Decay, Fit, NoiseEstimate, PerParameter, Polynomial,
-        Sampler, SamplingThreshold, Schedule, Sghmc, Sgld, Sgnht, Starts, StepSize, Summary, Thermostats, sghmc,
-        sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula,
+        Badodab, Baoab, Builder, Check, CyclicalCosine, CyclicalSgld, Decay, Fit, Health, NoiseEstimate, PerParameter,
+        Polynomial, Sampler, SamplingThreshold, Schedule, Sghmc, Sgld, Sgnht, Starts, StepSize, Summary, Thermostats,
+        sghmc, sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula,
     };
     pub use sgmcmc_storage::{
         CreateMapped, CsvDraws, FileCheckpoints, MappedDataset, MappedWriter, datasets, mapped, read,

@@ -9,6 +9,7 @@ mod info;
 mod pointwise;
 mod predict;
 mod predictions;
+mod stein;
 mod subset;
 mod summary;
 mod typed;
@@ -20,6 +21,7 @@ pub use health::{BlockNoise, Efficiency, EstimatorNoise, Health, NoiseReport, Sh
 pub use info::RunInfo;
 pub use pointwise::Pointwise;
 pub use predictions::Predictions;
+pub use stein::{BlockDiscrepancy, SteinDiscrepancies};
 pub use summary::{Summary, SummaryRow};
 pub use typed::BlockDraws;
 

@@ -3,11 +3,13 @@
 mod memory;
 mod moments;
 mod quantiles;
+mod scores;
 mod test_function;
 
 pub use memory::Memory;
 pub use moments::{Moments, RunningMoments, Spread};
 pub use quantiles::{Digest, Quantiles};
+pub use scores::{ChainScores, Scores};
 pub use test_function::{TestFunction, Trace};
 
 use serde::{Deserialize, Serialize};
