@@ -81,6 +81,8 @@ pub struct Place {
     pub line: Option<u64>,
     /// The observation, counting from 0 as everywhere in this library.
     pub row: Option<u64>,
+    /// The byte of a binary file, counting from 0.
+    pub byte: Option<u64>,
     /// The column, member or leaf: its name, or its number counting from 0.
     pub column: Option<String>,
 }
@@ -92,6 +94,10 @@ impl Place {
 
     pub(crate) fn row(row: u64) -> Self {
         Self { row: Some(row), ..Self::default() }
+    }
+
+    pub(crate) fn byte(byte: u64) -> Self {
+        Self { byte: Some(byte), ..Self::default() }
     }
 
     pub(crate) fn column(self, column: impl Into<String>) -> Self {
@@ -106,6 +112,9 @@ impl fmt::Display for Place {
         }
         if let Some(row) = self.row {
             write!(f, ", row {row}")?;
+        }
+        if let Some(byte) = self.byte {
+            write!(f, ", byte {byte}")?;
         }
         if let Some(column) = &self.column {
             write!(f, ", column `{column}`")?;
@@ -125,6 +134,31 @@ pub enum Problem {
     /// Nothing to read.
     #[error("there is no observation in it")]
     Empty,
+
+    /// A fit without draws.
+    #[error("there is no draw in it: it is empty, or the run was killed before its first flush")]
+    NoDraws,
+
+    /// None of the formats of fits.
+    #[error(
+        "this is no fit: its content is none of .sgmcmc, JSON, Stan CSV, Parquet and Zarr, as files or a directory of files"
+    )]
+    UnknownFormat,
+
+    /// A name that stands for no format.
+    #[error("the name stands for no format: let it end in .sgmcmc, .json, .csv, .parquet or .zarr")]
+    UnknownEnding,
+
+    /// A format that was not built in.
+    #[error("this format needs the cargo feature `{feature}`: build with it, or convert the fit where it was built in")]
+    FeatureOff {
+        /// The feature.
+        feature: &'static str,
+    },
+
+    /// A directory that is in use.
+    #[error("the directory is not empty: remove it, or choose another name")]
+    NotEmpty,
 
     /// A row with another number of fields than the first.
     #[error("{found} fields where the first row has {expected}")]

@@ -12,7 +12,7 @@ mod ndarray;
 mod npy;
 mod npz;
 #[cfg(feature = "parquet")]
-mod parquet;
+pub(crate) mod parquet;
 
 pub use csv::{Csv, Fields, Missing, Separator, Table, csv};
 pub use idx::idx;

@@ -119,9 +119,9 @@ impl Parquet {
 }
 
 /// The error has the row, where it is about one.
-type Cells = Result<(), (Option<u64>, Problem)>;
+pub(crate) type Cells = Result<(), (Option<u64>, Problem)>;
 
-fn float_cells(column: ColumnReader, values: &mut Vec<f64>) -> Cells {
+pub(crate) fn float_cells(column: ColumnReader, values: &mut Vec<f64>) -> Cells {
     match column {
         ColumnReader::FloatColumnReader(column) => pull(column, values, f64::from),
         ColumnReader::DoubleColumnReader(column) => pull(column, values, |value| value),
@@ -168,7 +168,7 @@ fn pull<S: DataType, T>(mut column: ColumnReaderImpl<S>, values: &mut Vec<T>, co
     }
 }
 
-fn problem(error: &ParquetError) -> Problem {
+pub(crate) fn problem(error: &ParquetError) -> Problem {
     match error {
         ParquetError::EOF(_) => Problem::Truncated { detail: error.to_string() },
         _ => Problem::Corrupt { detail: error.to_string() },

@@ -1,0 +1,174 @@
+//! Nested JSON, group → variable → `[chain][draw]…`, for `arviz.from_dict(json.load(f))`.
+//!
+//! The groups are `posterior` and `sample_stats` (`lp`, `weight`, `iteration` and the run's own). Numbers read back exactly. Those
+//! that are not finite are written as Python's `json` does, and reads: `NaN`, `Infinity`, `-Infinity`. A chain that is shorter than
+//! the others is filled up with NaN, at iteration 0.
+//!
+//! A JSON file is nothing until its last bracket is written. A run therefore writes [native](super::native) files beside it, which
+//! survive a kill, and [`JsonFit::finish`] turns them into JSON, replaced all or nothing.
+
+mod nested;
+mod reader;
+
+pub use reader::read;
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use sgmcmc_samplers::run::{ChainDraws, Fit};
+
+use super::append::failed;
+use super::native::{self, EXTENSION, NativeDraws};
+use super::table::{stat_names, unique};
+use crate::error::{Error, Problem, Result};
+
+/// The sample statistics every fit has.
+const OWN_STATS: [&str; 3] = ["lp", "weight", "iteration"];
+
+/// A fit that becomes a JSON file when its run is over.
+///
+/// The draws go to `<path>.parts/chain-<k>.sgmcmc` meanwhile; after a kill, [`open`](super::open) reads that directory. The parts
+/// are kept, so that a finished run can be resumed with more draws.
+#[derive(Clone, Debug)]
+pub struct JsonFit {
+    path: PathBuf,
+}
+
+impl JsonFit {
+    /// The fit goes to the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// If the directory of the parts cannot be made.
+    pub fn new(path: impl Into<PathBuf>) -> Result<Self> {
+        let fit = Self { path: path.into() };
+        fs::create_dir_all(fit.parts()).map_err(|error| Error::file(&fit.parts(), Problem::Io(error)))?;
+        Ok(fit)
+    }
+
+    /// Where the draws of the run are.
+    pub fn parts(&self) -> PathBuf {
+        let mut name = self.path.as_os_str().to_owned();
+        name.push(".parts");
+        name.into()
+    }
+
+    /// The sink of one chain.
+    pub fn chain(&self, chain: usize) -> NativeDraws {
+        NativeDraws::new(self.parts().join(format!("chain-{chain}.{EXTENSION}")))
+    }
+
+    /// Writes the JSON file of all draws that were made.
+    ///
+    /// # Errors
+    ///
+    /// If a part is damaged, or the file cannot be written.
+    pub fn finish(&self) -> Result<PathBuf> {
+        write(&native::read(self.parts())?, &self.path)?;
+        Ok(self.path.clone())
+    }
+}
+
+/// Writes a whole fit, replaced all or nothing.
+///
+/// # Errors
+///
+/// If the file cannot be written.
+pub fn write(fit: &Fit, path: impl AsRef<Path>) -> Result<()> {
+    let path = path.as_ref();
+    super::replace(path, |unfinished| {
+        let mut file = BufWriter::new(File::create(unfinished).map_err(|error| failed(path, error))?);
+        write_to(fit, &mut file).and_then(|()| file.flush()).map_err(|error| failed(path, error))
+    })
+}
+
+fn write_to(fit: &Fit, file: &mut impl Write) -> io::Result<()> {
+    let draws = fit.chains().iter().map(ChainDraws::len).max().unwrap_or(0);
+    write!(file, "{{\"posterior\": {{")?;
+    let names = unique(fit.layout().blocks().iter().map(|block| block.name.as_str()), &["chain", "draw"]);
+    for (number, (block, name)) in fit.layout().blocks().iter().zip(&names).enumerate() {
+        separate(file, number)?;
+        write!(file, "{}: ", quoted(name))?;
+        let shape: &[usize] = if block.shape == [1] { &[] } else { &block.shape };
+        write_chains(fit, file, draws, |file, chain, draw| match draw {
+            Some(draw) => {
+                let row = chain.rows().nth(draw).unwrap_or_default();
+                write_nested(file, &row[block.values.clone()], shape)
+            }
+            None => write_nested(file, &vec![f64::NAN; block.values.len()], shape),
+        })?;
+    }
+    write!(file, "\n}},\n\"sample_stats\": {{")?;
+    let stats = stat_names(fit);
+    let written = unique(stats.iter().map(String::as_str), &OWN_STATS);
+    for (number, name) in OWN_STATS.into_iter().chain(written.iter().map(String::as_str)).enumerate() {
+        separate(file, number)?;
+        write!(file, "{}: ", quoted(name))?;
+        write_chains(fit, file, draws, |file, chain, draw| match (number, draw) {
+            (2, draw) => write!(file, "{}", draw.map_or(0, |draw| chain.iterations()[draw])),
+            (_, None) => write_number(file, f64::NAN),
+            (0, Some(draw)) => write_number(file, chain.log_posterior()[draw]),
+            (1, Some(draw)) => write_number(file, chain.weights()[draw]),
+            (_, Some(draw)) => {
+                let column = chain.stat(&stats[number - OWN_STATS.len()]).unwrap_or_default();
+                write_number(file, column[draw])
+            }
+        })?;
+    }
+    writeln!(file, "\n}}}}")
+}
+
+/// One variable: a line per chain.
+fn write_chains<W: Write>(
+    fit: &Fit,
+    file: &mut W,
+    draws: usize,
+    mut cell: impl FnMut(&mut W, &ChainDraws, Option<usize>) -> io::Result<()>,
+) -> io::Result<()> {
+    write!(file, "[")?;
+    for (number, chain) in fit.chains().iter().enumerate() {
+        separate(file, number)?;
+        write!(file, "[")?;
+        for draw in 0..draws {
+            if draw > 0 {
+                write!(file, ",")?;
+            }
+            cell(file, chain, (draw < chain.len()).then_some(draw))?;
+        }
+        write!(file, "]")?;
+    }
+    write!(file, "]")
+}
+
+fn separate(file: &mut impl Write, number: usize) -> io::Result<()> {
+    file.write_all(if number > 0 { b",\n" } else { b"\n" })
+}
+
+fn write_nested(file: &mut impl Write, values: &[f64], shape: &[usize]) -> io::Result<()> {
+    let Some((&size, inner)) = shape.split_first() else {
+        return values.first().map_or(Ok(()), |value| write_number(file, *value));
+    };
+    write!(file, "[")?;
+    let width = values.len() / size.max(1);
+    for number in 0..size {
+        if number > 0 {
+            write!(file, ",")?;
+        }
+        write_nested(file, &values[number * width..(number + 1) * width], inner)?;
+    }
+    write!(file, "]")
+}
+
+fn write_number(file: &mut impl Write, number: f64) -> io::Result<()> {
+    match number {
+        f64::INFINITY => write!(file, "Infinity"),
+        f64::NEG_INFINITY => write!(file, "-Infinity"),
+        // The shortest form that reads back exactly; with an exponent where that is shorter.
+        number => write!(file, "{number:?}"),
+    }
+}
+
+fn quoted(name: &str) -> String {
+    serde_json::Value::from(name).to_string()
+}

@@ -1,0 +1,88 @@
+//! Groups beside the draws.
+
+use std::error::Error as StdError;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use zarrs::array::{ArrayBuilder, data_type};
+
+use super::schema::{DIMENSIONS, GROUPS};
+use super::store::{Store, coordinate, group_metadata};
+use crate::error::{Error, Place, Problem, Result};
+use crate::fits::append::failed;
+
+/// An array with named dimensions: the pointwise log-likelihood is `[chain, draw, observation]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// The names of its dimensions. `chain` and `draw` get coordinates.
+    pub dimensions: Vec<String>,
+    /// Its size along each dimension.
+    pub shape: Vec<usize>,
+    /// Its values in row-major order.
+    pub values: Vec<f64>,
+}
+
+pub(super) fn write(store: &mut Store, group: &str, variables: &[Variable]) -> Result<()> {
+    let refuse = |column: &str, detail: String| {
+        Err(Error::at(store.path(), Place::default().column(column), Problem::Chunk { detail }))
+    };
+    let plain = |name: &str| !name.is_empty() && !name.contains(['/', '\\']) && !name.starts_with(['.', '_']);
+    if GROUPS.contains(&group) || !plain(group) {
+        return refuse(group, "the group needs a name of its own, without `/` and not starting with `.` or `_`".into());
+    }
+    for Variable { name, dimensions, shape, values } in variables {
+        let count = shape.iter().try_fold(1_usize, |count, size| count.checked_mul(*size));
+        if count != Some(values.len()) || shape.len() != dimensions.len() {
+            let (values, named) = (values.len(), dimensions.len());
+            return refuse(name, format!("{values} values and {named} named dimensions for the shape {shape:?}"));
+        }
+        if !plain(name) || dimensions.contains(name) {
+            return refuse(
+                name,
+                "a name must have no `/`, not start with `.` or `_`, and not be that of a dimension".into(),
+            );
+        }
+    }
+    let mut nodes = vec![(group.to_owned(), group_metadata())];
+    for variable in variables {
+        let written = put(store, group, variable, &mut nodes);
+        written.map_err(|error| failed(&store.path().join(group).join(&variable.name), error))?;
+    }
+    store.added.retain(|name, _| name.split('/').next() != Some(group));
+    store.added.extend(nodes);
+    Ok(store.commit(None)?)
+}
+
+fn put(
+    store: &Store,
+    group: &str,
+    variable: &Variable,
+    nodes: &mut Vec<(String, serde_json::Value)>,
+) -> std::result::Result<(), Box<dyn StdError>> {
+    let Variable { name, dimensions, shape, values } = variable;
+    let mut chunk = shape.clone();
+    let chains = dimensions.iter().zip(&mut chunk).next().filter(|(name, _)| *name == DIMENSIONS[0]);
+    // A chunk for each chain, or one for all.
+    let parts = chains.map_or(1, |(_, size)| std::mem::replace(size, 1));
+    let chunk: Vec<NonZeroU64> =
+        chunk.iter().map(|size| NonZeroU64::new(*size as u64).unwrap_or(NonZeroU64::MIN)).collect();
+    let sizes: Vec<u64> = shape.iter().map(|size| *size as u64).collect();
+    let mut builder = ArrayBuilder::new(sizes, chunk, data_type::float64(), f64::NAN);
+    builder.dimension_names(Some(dimensions.clone()));
+    let array = builder.build(Arc::clone(&store.files), &format!("/{group}/{name}"))?;
+    for (part, values) in values.chunks_exact((values.len() / parts.max(1)).max(1)).enumerate() {
+        let mut place = vec![0; shape.len()];
+        if let Some(first) = place.first_mut() {
+            *first = part as u64;
+        }
+        array.store_chunk(&place, values)?;
+    }
+    nodes.push((format!("{group}/{name}"), serde_json::to_value(builder.build_metadata()?)?));
+    for (dimension, size) in dimensions.iter().zip(shape).filter(|(name, _)| DIMENSIONS.contains(&name.as_str())) {
+        let path = format!("{group}/{dimension}");
+        nodes.push((path.clone(), coordinate(&store.files, &path, dimension, *size as u64, 0)?));
+    }
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! The arrays of a fit: their names, dimensions and places in a row of numbers.
+
+use std::num::NonZeroU64;
+
+use sgmcmc_core::Layout;
+use zarrs::array::{ArrayBuilder, ArrayCreateError, data_type};
+
+use crate::fits::table::unique;
+
+/// The groups that sinks write.
+pub(super) const GROUPS: [&str; 2] = ["posterior", "sample_stats"];
+/// The dimensions every array of draws has.
+pub(super) const DIMENSIONS: [&str; 2] = ["chain", "draw"];
+/// The sample statistics every fit has, in the order of a row of numbers.
+pub(super) const FIRST: [&str; 3] = ["iteration", "weight", "lp"];
+
+/// An array of draws.
+#[derive(Clone, Debug)]
+pub(super) struct Array {
+    pub(super) group: &'static str,
+    pub(super) name: String,
+    /// The shape of one draw.
+    pub(super) shape: Vec<usize>,
+    /// Where it is in a row of numbers, which starts with [`FIRST`].
+    pub(super) offset: usize,
+}
+
+impl Array {
+    /// Numbers per draw.
+    pub(super) fn width(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Whether it holds whole numbers.
+    pub(super) fn is_whole(&self) -> bool {
+        self.group == GROUPS[1] && self.offset == 0
+    }
+
+    pub(super) fn path(&self) -> String {
+        format!("{}/{}", self.group, self.name)
+    }
+
+    /// How it is stored when there are so many chains and draws, `block` draws to a chunk.
+    pub(super) fn builder(&self, chains: u64, draws: u64, block: u64) -> Result<ArrayBuilder, ArrayCreateError> {
+        let inner = || self.shape.iter().map(|size| *size as u64);
+        let shape: Vec<u64> = [chains, draws].into_iter().chain(inner()).collect();
+        let chunk: Vec<NonZeroU64> = [1, block]
+            .into_iter()
+            .chain(inner())
+            .map(|size| NonZeroU64::new(size).unwrap_or(NonZeroU64::MIN))
+            .collect();
+        let mut builder = if self.is_whole() {
+            ArrayBuilder::new(shape, chunk, data_type::int64(), 0_i64)
+        } else {
+            ArrayBuilder::new(shape, chunk, data_type::float64(), f64::NAN)
+        };
+        let inner = (0..self.shape.len()).map(|axis| format!("{}_dim_{axis}", self.name));
+        let names: Vec<String> = DIMENSIONS.map(str::to_owned).into_iter().chain(inner).collect();
+        builder.dimension_names(Some(names));
+        Ok(builder)
+    }
+}
+
+/// The arrays of a fit with this layout and these sample statistics. Parameters without elements have none.
+pub(super) fn arrays(layout: &Layout, stats: &[String]) -> Vec<Array> {
+    let plain = |name: &str| {
+        let plain = name.replace(['/', '\\'], "_");
+        // Names that file systems or Zarr keep for themselves.
+        if plain.is_empty() || plain.starts_with('.') || plain.starts_with("__") {
+            format!("_{}", plain.trim_start_matches('_'))
+        } else {
+            plain
+        }
+    };
+    let mut taken = DIMENSIONS.to_vec();
+    let stat_names: Vec<String> = stats.iter().map(|name| plain(name)).collect();
+    let block_names: Vec<String> = layout.blocks().iter().map(|block| plain(&block.name)).collect();
+    let posterior = unique(block_names.iter().map(String::as_str), &taken);
+    taken.extend(FIRST);
+    let others = unique(stat_names.iter().map(String::as_str), &taken);
+    let statistics = FIRST.iter().map(|name| (*name).to_owned()).chain(others).enumerate();
+    let statistics = statistics.map(|(offset, name)| Array { group: GROUPS[1], name, shape: Vec::new(), offset });
+    let first = FIRST.len() + stats.len();
+    let values = layout.blocks().iter().zip(posterior).map(|(block, name)| {
+        let shape = if block.shape == [1] { Vec::new() } else { block.shape.clone() };
+        Array { group: GROUPS[0], name, shape, offset: first + block.values.start }
+    });
+    values.filter(|array| array.width() > 0).chain(statistics).collect()
+}

@@ -1,0 +1,131 @@
+"""Loads the fits that `cargo run -p sgmcmc-storage --example write_fit` wrote with the tools they are for.
+
+Usage: files.py DIRECTORY SUMMARY.csv   (the directory the example wrote to, and what it printed)
+
+Every number is compared with the same one computed here, bit for bit; mean, sd, effective sizes, R-hat and standard errors with
+those that ArviZ computes from the loaded file, to 1e-6 relative.
+"""
+
+import json
+import os
+import sys
+
+import arviz
+import cmdstanpy
+import numpy as np
+import pandas
+import xarray
+
+CHAINS, DRAWS = 4, 500
+SHAPES = {"mu": (), "W": (2, 3), "layer.bias": (4,), "cube": (2, 1, 2)}
+WIDTH = 15
+
+
+def uniform(chain, draw, element):
+    return ((chain * 7919 + draw * 104729 + element * 1299709 + draw * draw * 31 + chain * draw * 17) % 1000003) / 1000003
+
+
+def expected():
+    values = np.zeros((CHAINS, DRAWS, WIDTH))
+    for chain in range(CHAINS):
+        state = [0.0] * WIDTH
+        for draw in range(DRAWS):
+            state = [0.5 * x + uniform(chain, draw, element) for element, x in enumerate(state)]
+            values[chain, draw] = state
+    parts, first = {}, 0
+    for name, shape in SHAPES.items():
+        width = int(np.prod(shape))
+        parts[name] = values[:, :, first : first + width].reshape((CHAINS, DRAWS, *shape))
+        first += width
+    stats = {
+        "alpha": np.array([[uniform(c, d, 100) for d in range(DRAWS)] for c in range(CHAINS)]),
+        "lp": np.array([[uniform(c, d, 101) for d in range(DRAWS)] for c in range(CHAINS)]),
+        "weight": np.full((CHAINS, DRAWS), 0.125),
+        "iteration": np.tile(np.arange(11, 11 + DRAWS), (CHAINS, 1)),
+    }
+    return parts, stats
+
+
+VALUES, STATS = expected()
+CHECKS = 0
+
+
+def same(found, wanted, what):
+    global CHECKS
+    found, wanted = np.asarray(found), np.asarray(wanted)
+    assert found.shape == wanted.shape, f"{what}: shape {found.shape}, expected {wanted.shape}"
+    assert np.array_equal(found, wanted, equal_nan=found.dtype.kind == "f"), f"{what}: other numbers"
+    CHECKS += 1
+
+
+def check_tree(tree, what):
+    for name, wanted in VALUES.items():
+        same(tree["posterior"][name].values, wanted, f"{what}: {name}")
+    for name, wanted in STATS.items():
+        same(tree["sample_stats"][name].values, wanted, f"{what}: {name}")
+    posterior = tree["posterior"]
+    assert tuple(posterior["W"].dims)[:2] == ("chain", "draw"), what
+    same(posterior["chain"].values, np.arange(CHAINS), f"{what}: chains")
+    same(posterior["draw"].values, np.arange(DRAWS), f"{what}: draws")
+
+
+def check_summary(tree, ours, what):
+    """Compares with `arviz.summary`, whose rows are in the order of the variables."""
+    theirs = arviz.summary(tree, var_names=list(VALUES), round_to="none")
+    for column in ["mean", "sd", "ess_bulk", "ess_tail", "r_hat", "mcse_mean", "mcse_sd"]:
+        worst = 0.0
+        for name, row in ours.iterrows():
+            found = float(theirs.loc[name.replace(",", ", "), column])
+            worst = max(worst, abs(found / row[column] - 1))
+        assert worst <= 1e-6, f"{what}: {column} differs by {worst:.1e}"
+        print(f"  {what}: {column:9} agrees to {worst:.1e}")
+
+
+def main(directory, summary):
+    path = lambda name: os.path.join(directory, name)  # noqa: E731
+    ours = pandas.read_csv(summary, index_col="name")
+    assert len(ours) == WIDTH
+    print("arviz", arviz.__version__, "xarray", xarray.__version__, "pandas", pandas.__version__, "cmdstanpy", cmdstanpy.__version__)
+
+    for name in ["fit.json", "run.json"]:
+        with open(path(name)) as file:
+            tree = arviz.from_dict(json.load(file))
+        check_tree(tree, name)
+        check_summary(tree, ours, name)
+
+    for name in ["fit.zarr", "run.zarr"]:
+        tree = arviz.from_zarr(path(name))
+        check_tree(tree, name)
+        check_summary(tree, ours, name)
+        check_tree(xarray.open_datatree(path(name), engine="zarr"), name + " by xarray")
+        assert tree.attrs["inference_library"] == "sgmcmc"
+    pointwise = np.array([-uniform(i, 0, 0) for i in range(CHAINS * DRAWS * 3)]).reshape(CHAINS, DRAWS, 3)
+    same(tree["log_likelihood"]["y"].values, pointwise, "log_likelihood")
+    same(tree["observed_data"]["y"].values, [1.0, 2.5, np.nan], "observed_data")
+
+    for name in ["fit.parquet", "run.parquet"]:
+        table = pandas.read_parquet(path(name))
+        assert list(table.columns[:6]) == ["chain", "draw", "iteration", "weight", "lp", "alpha"], name
+        table = table.sort_values(["chain", "draw"])
+        same(table["W[1,2]"].values.reshape(CHAINS, DRAWS), VALUES["W"][:, :, 1, 2], name)
+        same(table["layer.bias[3]"].values.reshape(CHAINS, DRAWS), VALUES["layer.bias"][:, :, 3], name)
+        same(table["cube[1,0,1]"].values.reshape(CHAINS, DRAWS), VALUES["cube"][:, :, 1, 0, 1], name)
+        same(table["mu"].values.reshape(CHAINS, DRAWS), VALUES["mu"], name)
+        for stat, wanted in STATS.items():
+            same(table[stat].values.reshape(CHAINS, DRAWS), wanted, f"{name}: {stat}")
+
+    for name in ["fit.csv", "run.csv"]:
+        files = [os.path.join(path(name), f"chain-{chain + 1}.csv") for chain in range(CHAINS)]
+        fit = cmdstanpy.from_csv(files)
+        for variable, wanted in VALUES.items():
+            found = fit.stan_variable(variable.replace(".", "_"))
+            same(found.reshape((CHAINS, DRAWS) + wanted.shape[2:]), wanted, f"{name}: {variable}")
+        for variable, wanted in {"lp__": "lp", "alpha__": "alpha", "stepsize__": "weight", "iteration__": "iteration"}.items():
+            same(fit.method_variables()[variable].T, STATS[wanted], f"{name}: {variable}")
+        tree = arviz.from_cmdstanpy(fit)
+        same(tree["posterior"]["W"].values, VALUES["W"], f"{name}: from_cmdstanpy")
+    print(f"{CHECKS} arrays have the numbers they should")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
