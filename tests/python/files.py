@@ -89,7 +89,9 @@ def main(directory, summary):
 
     for name in ["fit.json", "run.json"]:
         with open(path(name)) as file:
-            tree = arviz.from_dict(json.load(file))
+            groups = json.load(file)
+        # ArviZ 1.x takes arrays, not lists.
+        tree = arviz.from_dict({group: {k: np.array(v) for k, v in content.items()} for group, content in groups.items()})
         check_tree(tree, name)
         check_summary(tree, ours, name)
 

@@ -3,7 +3,7 @@
 //! | format | ending | written by a run | read by |
 //! |---|---|---|---|
 //! | [native] | `.sgmcmc` | one file per chain | this library, with all it knows, bit for bit |
-//! | [json] | `.json` | native files, turned into JSON at the end | `arviz.from_dict(json.load(f))` |
+//! | [json] | `.json` | native files, turned into JSON at the end | `json.load` and `arviz.from_dict` |
 //! | [stan_csv] | `.csv` | one file per chain | `cmdstanpy.from_csv`, CmdStan's tools, R |
 //! | parquet (feature `parquet`) | `.parquet` | a directory of parts | `pandas.read_parquet`, polars, DuckDB |
 //! | zarr (feature `zarr`) | `.zarr` | one store for all chains | `arviz.from_zarr`, `xarray.open_datatree` |

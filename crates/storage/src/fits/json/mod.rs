@@ -1,4 +1,10 @@
-//! Nested JSON, group → variable → `[chain][draw]…`, for `arviz.from_dict(json.load(f))`.
+//! Nested JSON, group → variable → `[chain][draw]…`, for ArviZ:
+//!
+//! ```python
+//! groups = json.load(open("fit.json"))
+//! # ArviZ 1.x takes arrays, not lists.
+//! arviz.from_dict({group: {name: numpy.array(x) for name, x in content.items()} for group, content in groups.items()})
+//! ```
 //!
 //! The groups are `posterior` and `sample_stats` (`lp`, `weight`, `iteration` and the run's own). Numbers read back exactly. Those
 //! that are not finite are written as Python's `json` does, and reads: `NaN`, `Infinity`, `-Infinity`. A chain that is shorter than

@@ -163,10 +163,12 @@ fn head(extra: &Extra, chain: usize) -> (String, usize) {
     // Writing to a string cannot fail.
     let _ = write!(
         head,
-        "{}\n#     num_warmup = 0\n#     save_warmup = false\n#     thin = 1 (Default)\n\
+        "{}\n#     num_warmup = {}\n#     save_warmup = false\n#     thin = 1 (Default)\n\
          #     algorithm = fixed_param\n#         metric = unit_e\n#         max_depth = 10\n\
          # id = {}\n# random\n#   seed = {}\n{OWN}{}\nlp__",
         count(0),
+        // Not saved. cmdstanpy refuses 0, although it is what `fixed_param` has.
+        info.burn_in.max(1),
         chain + 1,
         info.seed,
         extra.to_json()
