@@ -1,0 +1,123 @@
+//! Densities, of each chain or against the prior.
+
+use plotters::prelude::*;
+use sgmcmc_diagnostics::quantiles;
+
+use super::canvas::{Axes, Chart, SCALE, dashed, line, nothing};
+use super::ticks::range_of;
+use super::{Area, Frame, KernelDensity, Plot, palette, pooled};
+use crate::error::{Error, Result};
+
+/// What is known of a parameter before the data.
+pub enum Prior {
+    /// Draws from it.
+    Draws(Vec<f64>),
+    /// Its density.
+    Density(Box<dyn Fn(f64) -> f64 + Send + Sync>),
+}
+
+impl Prior {
+    /// The prior with this density.
+    pub fn density(density: impl Fn(f64) -> f64 + Send + Sync + 'static) -> Self {
+        Self::Density(Box::new(density))
+    }
+}
+
+impl std::fmt::Debug for Prior {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Draws(draws) => f.debug_tuple("Draws").field(&draws.len()).finish(),
+            Self::Density(_) => f.write_str("Density"),
+        }
+    }
+}
+
+/// The density of each chain by kernels; a chain that does not vary is a vertical line.
+pub fn density<C: AsRef<[f64]>>(chains: &[C], weights: &[C], frame: &Frame) -> Result<Plot> {
+    Plot::draw(frame, |area| draw(area, frame, chains, weights))
+}
+
+pub(crate) fn draw<C: AsRef<[f64]>>(area: &Area<'_>, frame: &Frame, chains: &[C], weights: &[C]) -> Result<()> {
+    let Some(x) = range_of(pooled(chains), 0.02) else { return nothing(area, frame.title(), "no finite draws") };
+    let densities: Vec<Option<KernelDensity>> =
+        chains.iter().enumerate().map(|(i, chain)| KernelDensity::of(chain.as_ref(), weight(weights, i))).collect();
+    let peak = densities.iter().flatten().map(KernelDensity::peak).fold(0.0, f64::max);
+    let peak = if peak > 0.0 { peak } else { 1.0 };
+    let axes = Axes::new(frame.title(), x, 0.0..1.06 * peak).legend(frame.named(chains.len())).unnumbered();
+    let mut chart = axes.draw(area)?;
+    for (i, (density, chain)) in densities.iter().zip(chains).enumerate() {
+        let style = palette::chain(i).stroke_width(SCALE * 3 / 2);
+        match density {
+            Some(density) => curve(&mut chart, density, style)?,
+            None => spike(&mut chart, chain.as_ref(), peak, style)?,
+        }
+    }
+    Ok(())
+}
+
+/// The posterior of all chains over the prior.
+///
+/// # Errors
+///
+/// If the prior has no finite draw.
+pub fn prior_posterior<C: AsRef<[f64]>>(chains: &[C], weights: &[C], prior: &Prior, frame: &Frame) -> Result<Plot> {
+    let draws: Vec<f64> = pooled(chains).collect();
+    let weights: Vec<f64> = pooled(weights).collect();
+    let Some(posterior) = range_of(draws.iter().copied(), 0.0) else {
+        return Plot::draw(frame, |area| nothing(area, frame.title(), "no finite draws"));
+    };
+    let x = range_with(prior, &posterior)?;
+    let before = match prior {
+        Prior::Draws(draws) => KernelDensity::of(draws, &[]),
+        Prior::Density(density) => {
+            let place = |i: usize| x.start + (x.end - x.start) * i as f64 / 200.0;
+            let points = (0..=200).map(|i| (place(i), density(place(i)))).filter(|p| p.1.is_finite()).collect();
+            Some(KernelDensity { points })
+        }
+    };
+    let after = KernelDensity::of(&draws, &weights);
+    let peak = [&before, &after].into_iter().flatten().map(KernelDensity::peak).fold(0.0, f64::max);
+    let peak = if peak > 0.0 && peak.is_finite() { peak } else { 1.0 };
+    Plot::draw(frame, |area| {
+        let axes = Axes::new(frame.title(), x.clone(), 0.0..1.06 * peak).labels("line: posterior, dashes: prior", "");
+        let mut chart = axes.unnumbered().draw(area)?;
+        if let Some(before) = &before {
+            let points = before.points.iter().copied().map(|(x, y)| (x, y.min(2.0 * peak))).collect();
+            dashed(&mut chart, points, palette::MUTED.stroke_width(SCALE * 3 / 2))?;
+        }
+        let style = palette::chain(0).stroke_width(SCALE * 2);
+        match &after {
+            Some(after) => curve(&mut chart, after, style),
+            None => spike(&mut chart, &draws, peak, style),
+        }
+    })
+}
+
+/// Both laws in view, but not so much of a wide prior that the posterior becomes a spike.
+fn range_with(prior: &Prior, posterior: &std::ops::Range<f64>) -> Result<std::ops::Range<f64>> {
+    let length = (posterior.end - posterior.start).max(1e-9 * posterior.start.abs()).max(1e-12);
+    let wide = posterior.start - 2.0 * length..posterior.end + 2.0 * length;
+    let Prior::Draws(draws) = prior else { return Ok(wide) };
+    let draws: Vec<f64> = draws.iter().copied().filter(|v| v.is_finite()).collect();
+    if draws.is_empty() {
+        let reason = "the prior has no finite draw; at least one is needed".to_owned();
+        return Err(Error::Input { plot: "prior-posterior overlay", reason });
+    }
+    let ends = quantiles(&draws, &vec![1.0; draws.len()], &[0.005, 0.995]);
+    let (low, high) = (ends[0].max(wide.start).min(posterior.start), ends[1].min(wide.end).max(posterior.end));
+    range_of([low, high].into_iter(), 0.02).ok_or_else(|| Error::Drawing("no range to draw in".to_owned()))
+}
+
+/// A density as a line of half its points, which are still closer than can be seen.
+pub(super) fn curve(chart: &mut Chart<'_, '_>, density: &KernelDensity, style: ShapeStyle) -> Result<()> {
+    line(chart, density.points.iter().copied().step_by(2).collect(), style)
+}
+
+fn spike(chart: &mut Chart<'_, '_>, draws: &[f64], peak: f64, style: ShapeStyle) -> Result<()> {
+    let at = draws.iter().copied().find(|v| v.is_finite());
+    at.map_or(Ok(()), |at| line(chart, vec![(at, 0.0), (at, peak)], style))
+}
+
+pub(super) fn weight<C: AsRef<[f64]>>(weights: &[C], chain: usize) -> &[f64] {
+    weights.get(chain).map_or(&[], AsRef::as_ref)
+}

@@ -1,0 +1,86 @@
+//! Densities of draws, by Gaussian kernels.
+//!
+//! f(x) = Σᵢ wᵢ K((x − xᵢ)/b) / b, with Silverman's b = 0.9 min(sd, IQR/1.34) n^(−1/5), n = (Σw)²/Σw². Draws are put on a grid first
+//! and the grid is convolved with the kernel. Beyond the smallest and the largest draw the density is folded back, so that a bound of
+//! the parameter does not look like a slope.
+
+use sgmcmc_diagnostics::{quantiles, standard_deviation};
+
+const GRID: usize = 256;
+
+/// A density on a grid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelDensity {
+    /// Places and densities, from the smallest to the largest draw.
+    pub points: Vec<(f64, f64)>,
+}
+
+impl KernelDensity {
+    /// The density of `draws`, weighted by `weights` (equal where empty). `None` where fewer than two finite draws differ.
+    pub fn of(draws: &[f64], weights: &[f64]) -> Option<Self> {
+        let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
+        let (x, w): (Vec<f64>, Vec<f64>) = (draws.iter().enumerate())
+            .map(|(i, x)| (*x, weight(i)))
+            .filter(|(x, w)| x.is_finite() && w.is_finite() && *w > 0.0)
+            .unzip();
+        let low = x.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let step = (high - low) / (GRID - 1) as f64;
+        if x.len() < 2 || !step.is_normal() {
+            return None;
+        }
+        let b = bandwidth(&x, &w).max(step);
+        let masses = masses(&x, &w, low, step);
+        // Eight standard deviations is as far as the kernel is above rounding.
+        let reach = ((8.0 * b / step).ceil() as usize).min(4 * GRID);
+        let kernel: Vec<f64> = (0..=reach).map(|k| (-0.5 * (k as f64 * step / b).powi(2)).exp()).collect();
+        let mut density = vec![0.0; GRID];
+        for (from, mass) in masses.iter().enumerate() {
+            for (k, value) in kernel.iter().enumerate() {
+                density[fold(from as i64 + k as i64)] += mass * value;
+                if k > 0 {
+                    density[fold(from as i64 - k as i64)] += mass * value;
+                }
+            }
+        }
+        // The mass is one by the rule of trapezia on the same grid.
+        let total = (density.iter().sum::<f64>() - 0.5 * (density[0] + density[GRID - 1])) * step;
+        let points = density.iter().enumerate().map(|(i, f)| (low + i as f64 * step, f / total)).collect();
+        Some(Self { points })
+    }
+
+    /// The largest density.
+    pub fn peak(&self) -> f64 {
+        self.points.iter().map(|point| point.1).fold(0.0, f64::max)
+    }
+}
+
+/// Where a place outside of the grid is mirrored to.
+fn fold(place: i64) -> usize {
+    let period = 2 * (GRID as i64 - 1);
+    let place = place.rem_euclid(period);
+    place.min(period - place) as usize
+}
+
+fn bandwidth(x: &[f64], w: &[f64]) -> f64 {
+    let sum: f64 = w.iter().sum();
+    let n = sum * sum / w.iter().map(|w| w * w).sum::<f64>();
+    let sd = standard_deviation(x, w);
+    let quartiles = quantiles(x, w, &[0.25, 0.75]);
+    let middle = (quartiles[1] - quartiles[0]) / 1.34;
+    let width = if middle > 0.0 { sd.min(middle) } else { sd };
+    0.9 * width * n.powf(-0.2)
+}
+
+/// The weight at each place of the grid; a draw between two places is shared by them.
+fn masses(x: &[f64], w: &[f64], low: f64, step: f64) -> Vec<f64> {
+    let mut masses = vec![0.0; GRID];
+    for (x, w) in x.iter().zip(w) {
+        let place = (x - low) / step;
+        let left = (place as usize).min(GRID - 2);
+        let share = place - left as f64;
+        masses[left] += w * (1.0 - share);
+        masses[left + 1] += w * share;
+    }
+    masses
+}

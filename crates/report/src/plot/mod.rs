@@ -1,0 +1,165 @@
+//! Plots of draws, one function each, on plain slices: chains are slices of draws, weights an equal number of weights or nothing.
+//!
+//! ```
+//! use sgmcmc_report::plot::{self, Frame};
+//!
+//! let chains = [[0.1, 0.4, 0.2, 0.3], [0.2, 0.1, 0.5, 0.3]];
+//! let plot = plot::trace(&chains, &Frame::new("beta"))?;
+//! assert!(plot.svg().starts_with("<svg"));
+//! # Ok::<(), sgmcmc_report::Error>(())
+//! ```
+
+mod autocorrelation;
+mod canvas;
+mod decimate;
+mod density;
+mod forest;
+mod inline;
+mod kernel_density;
+mod over_iterations;
+mod pair;
+mod palette;
+#[cfg(feature = "png")]
+mod png;
+mod predictive;
+mod rank;
+mod running_mean;
+#[cfg(test)]
+mod tests;
+mod ticks;
+mod trace;
+
+use std::path::Path;
+
+use plotters::prelude::{IntoDrawingArea, SVGBackend};
+
+pub use autocorrelation::autocorrelation;
+pub use decimate::decimate;
+pub use density::{Prior, density, prior_posterior};
+pub use forest::{Interval, forest};
+pub use kernel_density::KernelDensity;
+pub use over_iterations::{Line, over_iterations};
+pub use pair::{Variable, pair};
+pub use predictive::predictive;
+pub use rank::rank;
+pub use running_mean::running_mean;
+pub use trace::trace;
+
+pub(crate) use autocorrelation::draw as draw_autocorrelation;
+pub(crate) use canvas::Area;
+pub(crate) use density::draw as draw_density;
+pub(crate) use rank::draw as draw_rank;
+pub(crate) use running_mean::draw as draw_running_mean;
+pub(crate) use trace::draw as draw_trace;
+
+use crate::error::{Error, Result};
+
+/// Title and size of a plot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame {
+    title: String,
+    width: u32,
+    height: u32,
+    legend: bool,
+}
+
+impl Frame {
+    /// A frame of 480 × 280 with this title (empty: none).
+    pub fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), width: 480, height: 280, legend: true }
+    }
+
+    /// Width and height in CSS pixels; at least 120 × 80 and at most 10,000 × 10,000.
+    pub fn size(mut self, width: u32, height: u32) -> Self {
+        (self.width, self.height) = (width.clamp(120, 10_000), height.clamp(80, 10_000));
+        self
+    }
+
+    /// Whether the chains' colours are explained in the corner (they are unless told otherwise).
+    pub fn legend(mut self, legend: bool) -> Self {
+        self.legend = legend;
+        self
+    }
+
+    /// How many of `chains` are named in the corner.
+    pub(crate) fn named(&self, chains: usize) -> usize {
+        if self.legend { chains } else { 0 }
+    }
+
+    pub(crate) fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// The same frame with another title.
+    pub(crate) fn titled(&self, title: impl Into<String>) -> Self {
+        Self { title: title.into(), ..self.clone() }
+    }
+}
+
+/// A finished picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plot {
+    svg: String,
+}
+
+impl Plot {
+    /// The picture as a self-contained SVG on white paper.
+    pub fn svg(&self) -> &str {
+        &self.svg
+    }
+
+    /// Writes the picture: `.svg`, or `.png` with the feature `png`.
+    ///
+    /// # Errors
+    ///
+    /// If the ending says another format, the file cannot be written, or a PNG finds no font on the system.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+        let bytes = match ending.as_str() {
+            "svg" => self.svg.clone().into_bytes(),
+            #[cfg(feature = "png")]
+            "png" => png::render(&self.svg, path)?,
+            _ => return Err(Error::Format { path: path.to_owned() }),
+        };
+        std::fs::write(path, bytes).map_err(|source| Error::Write { path: path.to_owned(), source })
+    }
+
+    /// Draws one panel.
+    pub(crate) fn draw(frame: &Frame, draw: impl FnOnce(&Area<'_>) -> Result<()>) -> Result<Self> {
+        Self::on_paper(frame.width, frame.height, &frame.title, draw)
+    }
+
+    /// Draws `count` panels of the size of `frame`, side by side and below each other.
+    pub(crate) fn panels(
+        frame: &Frame,
+        count: usize,
+        mut draw: impl FnMut(usize, &Area<'_>) -> Result<()>,
+    ) -> Result<Self> {
+        let columns = match count {
+            0..=1 => 1,
+            2..=4 => 2,
+            _ => 3,
+        };
+        let rows = count.div_ceil(columns).max(1);
+        Self::on_paper(frame.width * columns as u32, frame.height * rows as u32, &frame.title, |area| {
+            area.split_evenly((rows, columns)).iter().take(count).enumerate().try_for_each(|(i, area)| draw(i, area))
+        })
+    }
+
+    fn on_paper(width: u32, height: u32, title: &str, draw: impl FnOnce(&Area<'_>) -> Result<()>) -> Result<Self> {
+        let scale = canvas::SCALE;
+        let mut svg = String::new();
+        let area = SVGBackend::with_string(&mut svg, (width * scale, height * scale)).into_drawing_area();
+        area.fill(&palette::PAPER).map_err(canvas::drawing)?;
+        draw(&area)?;
+        area.present().map_err(canvas::drawing)?;
+        drop(area);
+        Ok(Self { svg: inline::sized(&svg, width, height, title) })
+    }
+}
+
+/// The draws of all chains, one after another.
+pub(crate) fn pooled<C: AsRef<[f64]>>(chains: &[C]) -> impl Iterator<Item = f64> + '_ {
+    chains.iter().flat_map(|chain| chain.as_ref().iter().copied())
+}

@@ -1,0 +1,33 @@
+//! Whether data drawn from the posterior look like the data.
+
+use plotters::prelude::*;
+
+use super::canvas::{Axes, SCALE, nothing};
+use super::decimate::spread;
+use super::ticks::range_of;
+use super::{Frame, KernelDensity, Plot, density, palette, pooled};
+use crate::error::Result;
+
+/// Replications shown.
+const SHOWN: usize = 40;
+
+/// The density of the observed data over those of data sets drawn from the posterior predictive law.
+pub fn predictive<C: AsRef<[f64]>>(observed: &[f64], replications: &[C], frame: &Frame) -> Result<Plot> {
+    let shown: Vec<&[f64]> = spread(replications.len(), SHOWN).map(|i| replications[i].as_ref()).collect();
+    let data = KernelDensity::of(observed, &[]);
+    let densities: Vec<KernelDensity> = shown.iter().filter_map(|data| KernelDensity::of(data, &[])).collect();
+    let peak = densities.iter().chain(&data).map(KernelDensity::peak).fold(0.0, f64::max);
+    Plot::draw(frame, |area| {
+        let values = pooled(&shown).chain(observed.iter().copied());
+        let Some(x) = range_of(values, 0.02).filter(|_| peak > 0.0) else {
+            return nothing(area, frame.title(), "needs data that vary");
+        };
+        let axes = Axes::new(frame.title(), x, 0.0..1.06 * peak).labels("dark: observed, light: replicated", "");
+        let mut chart = axes.unnumbered().draw(area)?;
+        for density in &densities {
+            density::curve(&mut chart, density, palette::chain(5).mix(0.35).stroke_width(SCALE))?;
+        }
+        let style = palette::INK.stroke_width(SCALE * 2);
+        data.as_ref().map_or(Ok(()), |data| density::curve(&mut chart, data, style))
+    })
+}

@@ -1,0 +1,84 @@
+//! Whether the mean has settled.
+
+use plotters::prelude::*;
+use sgmcmc_diagnostics::{mcse_mean, mean};
+
+use super::canvas::{Axes, SCALE, drawing, line, nothing};
+use super::decimate::spread;
+use super::density::weight;
+use super::ticks::{Ticks, range_of};
+use super::{Area, Frame, Plot, palette};
+use crate::error::Result;
+
+/// Places at which the standard error is computed.
+const ERRORS: usize = 20;
+/// Places at which means are computed.
+const MEANS: usize = 100;
+
+/// The mean of the draws so far: of each chain, and of all with a band of two Monte Carlo standard errors.
+pub fn running_mean<C: AsRef<[f64]>>(chains: &[C], weights: &[C], frame: &Frame) -> Result<Plot> {
+    Plot::draw(frame, |area| draw(area, frame, chains, weights))
+}
+
+pub(crate) fn draw<C: AsRef<[f64]>>(area: &Area<'_>, frame: &Frame, chains: &[C], weights: &[C]) -> Result<()> {
+    let length = chains.iter().map(|chain| chain.as_ref().len()).max().unwrap_or(0);
+    let lines: Vec<Vec<(f64, f64)>> =
+        chains.iter().enumerate().map(|(i, chain)| means(chain.as_ref(), weight(weights, i))).collect();
+    let band: Vec<(f64, f64, f64)> =
+        spread(length, ERRORS).filter_map(|last| together(chains, weights, last + 1)).collect();
+    // The first means are anywhere: they may leave the picture.
+    let settled = lines.iter().flatten().filter(|point| point.0 >= 0.05 * length as f64).map(|point| point.1);
+    let shown = settled.chain(band.iter().skip(1).flat_map(|(_, mean, error)| [mean - error, mean + error]));
+    let Some(y) = range_of(shown, 0.06) else { return nothing(area, frame.title(), "no finite draws") };
+    let x = 1.0 - 1e-9..(length as f64).max(1.5);
+    let mut axes = Axes::new(frame.title(), x.clone(), y.clone()).labels("draw", "").legend(frame.named(chains.len()));
+    axes.x_ticks = Ticks::whole(&x, 5);
+    let mut chart = axes.draw(area)?;
+    let inside = |value: f64| value.clamp(y.start, y.end);
+    let upper = band.iter().map(|(x, mean, error)| (*x, inside(mean + error)));
+    let lower = band.iter().rev().map(|(x, mean, error)| (*x, inside(mean - error)));
+    if band.len() > 1 {
+        let shape = Polygon::new(upper.chain(lower).collect::<Vec<_>>(), palette::MUTED.mix(0.2));
+        chart.plotting_area().draw(&shape).map_err(drawing)?;
+    }
+    for (i, points) in lines.into_iter().enumerate() {
+        let points = points.into_iter().skip_while(|point| inside(point.1).to_bits() != point.1.to_bits());
+        let points = points.map(|(x, mean)| (x, inside(mean))).collect();
+        line(&mut chart, points, palette::chain(i).stroke_width(SCALE))?;
+    }
+    line(
+        &mut chart,
+        band.iter().map(|(x, mean, _)| (*x, inside(*mean))).collect(),
+        palette::INK.stroke_width(SCALE * 3 / 2),
+    )
+}
+
+/// Number of draws and their mean, at evenly spread places.
+fn means(draws: &[f64], weights: &[f64]) -> Vec<(f64, f64)> {
+    let (mut sum, mut total) = (0.0, 0.0);
+    let mut places = spread(draws.len(), MEANS).peekable();
+    let mut points = Vec::new();
+    for (i, x) in draws.iter().enumerate() {
+        let w = weights.get(i).copied().unwrap_or(1.0);
+        sum += w * x;
+        total += w;
+        if places.next_if_eq(&i).is_some() && (sum / total).is_finite() {
+            points.push(((i + 1) as f64, sum / total));
+        }
+    }
+    points
+}
+
+/// Number, mean and two standard errors of the first `count` draws of all chains. `None` where they are not defined.
+fn together<C: AsRef<[f64]>>(chains: &[C], weights: &[C], count: usize) -> Option<(f64, f64, f64)> {
+    let first = |values: &'_ [f64]| values[..count.min(values.len())].to_vec();
+    let parts: Vec<Vec<f64>> = chains.iter().map(|chain| first(chain.as_ref())).collect();
+    let weights: Vec<f64> = if weights.is_empty() {
+        vec![1.0; parts.iter().map(Vec::len).sum()]
+    } else {
+        weights.iter().flat_map(|weights| first(weights.as_ref())).collect()
+    };
+    let mean = mean(&parts.concat(), &weights);
+    let error = 2.0 * mcse_mean(&parts);
+    (mean.is_finite() && error.is_finite()).then_some((count as f64, mean, error))
+}
