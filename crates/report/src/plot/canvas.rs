@@ -142,7 +142,7 @@ fn header(area: &Area<'_>, title: &str, chains: usize) -> Result<()> {
     // More would not fit, and colours begin again.
     if (2..=8).contains(&chains) {
         for chain in (0..chains).rev() {
-            corner(format!("{}", chain + 1), right - (chains - 1 - chain) as i32 * 11 * s, palette::chain(chain))?;
+            corner(chain.to_string(), right - (chains - 1 - chain) as i32 * 11 * s, palette::chain(chain))?;
         }
         corner("chain".to_owned(), right - chains as i32 * 11 * s, MUTED)?;
     }

@@ -28,7 +28,7 @@ pub(crate) fn draw<C: AsRef<[f64]>>(area: &Area<'_>, frame: &Frame, chains: &[C]
     let total = pooled(&finite).count();
     let lanes = counts.len().min(LANES);
     let mut axes = Axes::new(frame.title(), 0.0..total as f64, 0.5..lanes as f64 + 0.5).labels("rank", "chain");
-    axes.y_ticks = Ticks::named((1..=lanes).map(|chain| chain.to_string()).collect());
+    axes.y_ticks = Ticks::named((0..lanes).map(|chain| chain.to_string()).collect());
     let mut chart = axes.draw(area)?;
     let highest = counts.iter().flatten().copied().max().unwrap_or(1).max(1) as f64;
     for (chain, counts) in counts.iter().take(lanes).enumerate() {

@@ -1,0 +1,71 @@
+//! Text to HTML.
+
+use std::fmt;
+
+/// Text as it stands in an element or an attribute.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Escaped<'t>(pub(super) &'t str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|c| match c {
+            '<' => f.write_str("&lt;"),
+            '>' => f.write_str("&gt;"),
+            '&' => f.write_str("&amp;"),
+            '"' => f.write_str("&quot;"),
+            '\'' => f.write_str("&#39;"),
+            c => write!(f, "{c}"),
+        })
+    }
+}
+
+/// The template with each `{{name}}` exchanged for its value. Values are not looked through again.
+pub(super) fn fill(template: &str, values: &[(&str, String)]) -> String {
+    let mut pieces = template.split("{{");
+    let mut page = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let known = (piece.split_once("}}"))
+            .and_then(|(name, rest)| values.iter().find(|value| value.0 == name).map(|value| (&value.1, rest)));
+        match known {
+            Some((value, rest)) => page.extend([value.as_str(), rest]),
+            None => page.extend(["{{", piece]),
+        }
+    }
+    page
+}
+
+/// A number with about four digits that matter.
+pub(super) fn number(value: f64) -> String {
+    let size = value.abs();
+    if !value.is_finite() {
+        return if value.is_nan() { "–".to_owned() } else { value.to_string() };
+    }
+    if size > 0.0 && !(1e-3..1e6).contains(&size) {
+        return format!("{value:.2e}");
+    }
+    let digits = if size < 1.0 { 4 } else { (3 - size.log10().floor() as i32).max(0) as usize };
+    format!("{value:.digits$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_cannot_leave_its_place() {
+        assert_eq!(Escaped("<a href=\"x\" b='&'>").to_string(), "&lt;a href=&quot;x&quot; b=&#39;&amp;&#39;&gt;");
+    }
+
+    #[test]
+    fn values_are_not_templates() {
+        let page = fill("<{{a}}|{{b}}|{{c}}>", &[("a", "{{b}}".to_owned()), ("b", "2".to_owned())]);
+        assert_eq!(page, "<{{b}}|2|{{c}}>");
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let values = [0.0, 0.12345, 1.23456, -123.456, 12345.6, 1.5e-7, 2.5e9, f64::NAN, f64::INFINITY];
+        let shown = ["0.0000", "0.1235", "1.235", "-123.5", "12346", "1.50e-7", "2.50e9", "–", "inf"];
+        assert_eq!(values.map(number), shown);
+    }
+}

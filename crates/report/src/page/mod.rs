@@ -1,0 +1,157 @@
+//! One self-contained page that shows a fit.
+//!
+//! The page is filled in from `page.html`, `page.css` and `page.js`; it loads nothing. The plots of a parameter are kept as text and
+//! become part of the document only while they are on view, so that a page of many parameters stays quick.
+
+mod choice;
+mod html;
+mod pictures;
+mod sections;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::path::Path;
+
+use sgmcmc_samplers::Fit;
+
+use crate::error::{Error, Result};
+use crate::plot::Prior;
+use html::{Escaped, fill};
+
+/// Parameters with plots of their own.
+const LIMIT: usize = 100;
+
+/// A page that shows a fit, and what can be added to it.
+///
+/// ```no_run
+/// # fn f(fit: sgmcmc_samplers::Fit, observed: Vec<f64>, replicated: Vec<Vec<f64>>) -> sgmcmc_report::Result<()> {
+/// use sgmcmc_report::Report;
+/// use sgmcmc_report::plot::Prior;
+///
+/// Report::new(&fit)
+///     .title("Logistic regression")
+///     .prior("beta[0]", Prior::density(|x| (-x.abs()).exp() / 2.0))
+///     .predictive("answers", observed, replicated)
+///     .write("report.html")?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Report<'f> {
+    fit: &'f Fit,
+    title: String,
+    limit: usize,
+    priors: BTreeMap<usize, Prior>,
+    unknown: Option<sgmcmc_core::Error>,
+    predictive: Vec<Predictive>,
+    health: Vec<String>,
+}
+
+/// Observed data and data drawn from the posterior.
+#[derive(Debug)]
+struct Predictive {
+    name: String,
+    observed: Vec<f64>,
+    replications: Vec<Vec<f64>>,
+}
+
+impl<'f> Report<'f> {
+    /// The page of `fit`.
+    pub fn new(fit: &'f Fit) -> Self {
+        Self {
+            fit,
+            title: "Posterior report".to_owned(),
+            limit: LIMIT,
+            priors: BTreeMap::new(),
+            unknown: None,
+            predictive: Vec::new(),
+            health: Vec::new(),
+        }
+    }
+
+    /// The title of the page.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// How many parameters have plots of their own (100 unless told otherwise). Of more, those with the worst R-hat and ESS are chosen, and
+    /// the page says so.
+    pub fn limit(mut self, parameters: usize) -> Self {
+        self.limit = parameters;
+        self
+    }
+
+    /// Shows the posterior of the element `name` over its prior. A name the fit does not know makes the page fail.
+    pub fn prior(mut self, name: &str, prior: Prior) -> Self {
+        match self.fit.layout().index(name) {
+            Ok(index) => {
+                self.priors.insert(index, prior);
+            }
+            Err(error) => self.unknown = Some(error),
+        }
+        self
+    }
+
+    /// Shows the density of `observed` data over those of data sets drawn from the posterior predictive law.
+    pub fn predictive(
+        mut self,
+        name: impl Into<String>,
+        observed: Vec<f64>,
+        replications: Vec<Vec<f64>>,
+    ) -> Self {
+        self.predictive.push(Predictive { name: name.into(), observed, replications });
+        self
+    }
+
+    /// Adds what was measured about the sampler (gradient noise, step-halving, …), as it prints itself.
+    pub fn health(mut self, measured: impl Display) -> Self {
+        self.health.push(measured.to_string());
+        self
+    }
+
+    /// The page as text.
+    ///
+    /// # Errors
+    ///
+    /// If a prior was given for a parameter the fit does not have.
+    pub fn html(&self) -> Result<String> {
+        if let Some(error) = &self.unknown {
+            return Err(Error::Parameter(error.clone()));
+        }
+        let (summary, check) = (self.fit.summary(), self.fit.check());
+        let chosen = choice::worst(&summary, self.fit.chains().len(), self.limit);
+        Ok(fill(
+            include_str!("page.html"),
+            &[
+                ("title", Escaped(&self.title).to_string()),
+                ("style", include_str!("page.css").to_owned()),
+                ("script", include_str!("page.js").to_owned()),
+                ("about", sections::about(self.fit)),
+                ("verdict", sections::verdict(&check)),
+                ("run", sections::run(self.fit)),
+                ("health", sections::health(&self.health)),
+                ("summary", sections::summary(&summary, self.fit, &chosen)),
+                ("legend", sections::legend(self.fit.chains().len())),
+                ("overview", pictures::overview(self.fit, &summary, &chosen)?),
+                ("choice", sections::choice(chosen.len(), summary.rows().len())),
+                ("plots", self.parameters(&summary, &chosen)?),
+                ("statistics", pictures::statistics(self.fit)?),
+                ("checks", self.checks()?),
+                ("version", env!("CARGO_PKG_VERSION").to_owned()),
+            ],
+        ))
+    }
+
+    /// Writes the page.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written, or a prior was given for a parameter the fit does not have.
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        std::fs::write(path, self.html()?).map_err(|source| Error::Write { path: path.to_owned(), source })
+    }
+}

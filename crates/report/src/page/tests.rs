@@ -1,0 +1,152 @@
+//! Pages of good and of hopeless fits.
+
+use sgmcmc_core::Layout;
+use sgmcmc_samplers::sink::Draw;
+use sgmcmc_samplers::{ChainDraws, Fit};
+
+use super::Report;
+use crate::plot::Prior;
+use crate::{Plots, error::Error};
+
+/// A fit of one parameter `name` with `width` elements; `value(chain, draw, element)`.
+fn fit(name: &str, width: usize, chains: usize, draws: usize, value: impl Fn(usize, usize, usize) -> f64) -> Fit {
+    let layout = Layout::new([(name.to_owned(), vec![width], None)]).unwrap();
+    let chain = |chain: usize| {
+        let mut kept = ChainDraws::new(width, vec!["alpha".to_owned()]);
+        for draw in 0..draws {
+            let values: Vec<f64> = (0..width).map(|element| value(chain, draw, element)).collect();
+            let (iteration, log_posterior) = (draw as u64 + 1, -values.first().copied().unwrap_or(0.0));
+            kept.push(&Draw { iteration, values: &values, weight: 1.0, log_posterior, stats: &[0.1] }).unwrap();
+        }
+        kept
+    };
+    Fit::new(layout, (0..chains).map(chain).collect()).unwrap()
+}
+
+/// Numbers without an order that is seen.
+fn scrambled(chain: usize, draw: usize, element: usize) -> f64 {
+    let mixed = ((chain * 7919 + draw * 104_729 + element * 1_299_709 + 1) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    ((mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// Every picture of the page.
+fn pictures(html: &str) -> Vec<&str> {
+    html.split("<figure>").skip(1).map(|piece| piece.split("</figure>").next().unwrap()).collect()
+}
+
+#[test]
+fn the_page_has_all_its_parts() {
+    let fit = fit("beta", 3, 2, 200, scrambled);
+    let page = Report::new(&fit)
+        .title("A <title>")
+        .prior("beta[1]", Prior::density(|_| 1.0))
+        .predictive("answers", vec![0.0, 1.0, 2.0], vec![vec![0.5, 1.0, 1.5]; 3])
+        .health("gradient noise < 3")
+        .html()
+        .unwrap();
+    for part in [
+        "<title>A &lt;title&gt;</title>",
+        "class=\"verdict",
+        "2 chains × 200 draws · 3 parameters",
+        "beta[2]",
+        "Forest",
+        "Pairs",
+        "aria-label=\"trace\"",
+        "aria-label=\"ranks\"",
+        "aria-label=\"density\"",
+        "aria-label=\"autocorrelation\"",
+        "aria-label=\"running mean ± 2 MCSE\"",
+        "aria-label=\"log_posterior\"",
+        "aria-label=\"alpha\"",
+        "aria-label=\"prior and posterior\"",
+        "aria-label=\"answers\"",
+        "gradient noise &lt; 3",
+    ] {
+        assert!(page.contains(part), "the page has no {part}");
+    }
+    assert_eq!(page.matches("aria-label=\"prior and posterior\"").count(), 1);
+    assert_eq!(page.matches("class=\"plots\"").count(), 3);
+    assert!(!page.contains("{{"), "something was not filled in");
+    let loads = ["src=", "url(", "@import", "<link rel=\"stylesheet\""];
+    assert!(loads.iter().all(|load| !page.contains(load)), "the page loads something");
+    for svg in pictures(&page) {
+        roxmltree::Document::parse(svg).unwrap();
+    }
+}
+
+#[test]
+fn names_cannot_leave_their_place() {
+    let fit = fit("</script><script>alert(1)</script>\"'", 2, 2, 50, scrambled);
+    let page = Report::new(&fit).html().unwrap();
+    assert!(!page.contains("alert(1)</script>"));
+    assert_eq!(page.matches("<script>").count(), 1);
+    assert_eq!(page.matches("</script>").count(), 1 + 2);
+}
+
+#[test]
+fn hopeless_fits_have_pages() {
+    let fits = [
+        fit("x", 2, 0, 0, scrambled),
+        fit("x", 2, 2, 0, scrambled),
+        fit("x", 2, 1, 1, scrambled),
+        fit("x", 2, 2, 3, scrambled),
+        fit("x", 2, 2, 60, |_, _, _| f64::NAN),
+        fit("x", 2, 2, 60, |_, _, _| f64::INFINITY),
+        fit("x", 2, 2, 60, |_, _, _| 4.0),
+        fit("x", 0, 2, 60, scrambled),
+        fit("x", 2, 2, 60, |_, draw, _| if draw % 2 == 0 { f64::NAN } else { draw as f64 }),
+    ];
+    for (i, fit) in fits.iter().enumerate() {
+        let page = Report::new(fit).html().unwrap_or_else(|error| panic!("fit {i}: {error}"));
+        for svg in pictures(&page) {
+            let parsed = roxmltree::Document::parse(svg);
+            assert!(parsed.is_ok(), "fit {i}: {parsed:?}");
+        }
+    }
+}
+
+#[test]
+fn of_many_parameters_the_worst_are_plotted() {
+    // Element 777 has a chain that is elsewhere.
+    let fit = fit("x", 1000, 2, 40, |chain, draw, element| {
+        scrambled(chain, draw, element) + if element == 777 { 3.0 * chain as f64 } else { 0.0 }
+    });
+    let page = Report::new(&fit).limit(5).html().unwrap();
+    assert_eq!(page.matches("class=\"plots\"").count(), 5);
+    assert!(page.contains("data-name=\"x[777]\""));
+    assert!(page.contains("5 parameters with the worst R-hat and ESS, of 1000"));
+    assert_eq!(page.matches("<tr><th scope=\"row\">").count(), 1000);
+}
+
+#[test]
+fn single_plots_are_found_by_name() {
+    let fit = fit("beta", 3, 2, 50, scrambled);
+    assert_eq!(fit.plot().trace("beta").unwrap().svg().matches(">\nbeta[").count(), 3);
+    assert_eq!(fit.plot().title("slope").trace("beta[1]").unwrap().svg().matches("\nslope\n").count(), 1);
+    assert!(fit.plot().size(300, 200).rank("beta[1]").unwrap().svg().contains("width=\"300\" height=\"200\""));
+    for plot in [fit.plot().density("beta"), fit.plot().autocorrelation("beta"), fit.plot().running_mean("beta")] {
+        roxmltree::Document::parse(plot.unwrap().svg()).unwrap();
+    }
+    assert!(fit.plot().forest(&[]).unwrap().svg().contains("beta[2]"));
+    assert!(!fit.plot().forest(&["beta[0]"]).unwrap().svg().contains("beta[2]"));
+    assert!(fit.plot().pair(&["beta"]).unwrap().svg().contains("beta[2]"));
+    assert!(fit.plot().statistic("alpha").is_ok());
+
+    let error = fit.plot().trace("gamma").unwrap_err().to_string();
+    assert!(error.contains("gamma") && error.contains("beta"), "{error}");
+    let error = fit.plot().statistic("energy").unwrap_err().to_string();
+    assert!(error.contains("`energy`") && error.contains("`alpha`"), "{error}");
+    let error = Report::new(&fit).prior("gamma", Prior::Draws(vec![])).html().unwrap_err();
+    assert!(matches!(error, Error::Parameter(_)) && error.to_string().contains("gamma"));
+}
+
+#[test]
+fn reports_are_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let fit = fit("beta", 2, 2, 50, scrambled);
+    let path = folder.path().join("report.html");
+    fit.report(&path).unwrap();
+    assert!(std::fs::read_to_string(&path).unwrap().ends_with("</html>\n"));
+    let nowhere = folder.path().join("nowhere").join("report.html");
+    assert!(fit.report(&nowhere).unwrap_err().to_string().contains("nowhere"));
+}
