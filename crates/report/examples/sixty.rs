@@ -21,7 +21,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let parameters = arguments.next().map_or(Ok(60), |count| count.parse())?;
     let fit = simulate(parameters)?;
     let mut rng = StreamRng::seed_from_u64(7);
-    let mut data = |shift: f64| -> Vec<f64> { (0..300).map(|_| shift + rng.sample::<f64, _>(StandardNormal)).collect() };
+    let mut data =
+        |shift: f64| -> Vec<f64> { (0..300).map(|_| shift + rng.sample::<f64, _>(StandardNormal)).collect() };
     let observed = data(0.2);
     let replicated = (0..60).map(|i| data(0.2 + 0.005 * f64::from(i - 30))).collect();
     Report::new(&fit)

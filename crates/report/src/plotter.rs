@@ -147,7 +147,8 @@ impl Plotter<'_> {
     fn panels(&self, name: &str, draw: impl Fn(&Area<'_>, &Frame, &Draws) -> Result<()>) -> Result<Plot> {
         let range = elements(self.fit, name)?;
         if range.len() > PANELS {
-            let reason = format!("`{name}` has {} elements and a picture {PANELS} panels; name some of them", range.len());
+            let reason =
+                format!("`{name}` has {} elements and a picture {PANELS} panels; name some of them", range.len());
             return Err(Error::Input { plot: "panels", reason });
         }
         let whole = self.frame.titled(self.title.as_deref().unwrap_or(name));

@@ -35,8 +35,13 @@ pub(super) fn doubt(row: &SummaryRow, chains: usize) -> f64 {
 pub(super) fn pairs(fit: &Fit, summary: &Summary, chosen: &[usize]) -> Vec<usize> {
     let rows = summary.rows();
     let doubt = |place: &usize| doubt(&rows[*place], fit.chains().len());
-    let mut paired: Vec<usize> =
-        chosen.iter().copied().filter(|p| doubt(p) > 1.0).max_by(|a, b| doubt(a).total_cmp(&doubt(b))).into_iter().collect();
+    let mut paired: Vec<usize> = chosen
+        .iter()
+        .copied()
+        .filter(|p| doubt(p) > 1.0)
+        .max_by(|a, b| doubt(a).total_cmp(&doubt(b)))
+        .into_iter()
+        .collect();
     let columns: Vec<(usize, Vec<f64>)> = chosen.iter().map(|&place| (place, standardised(fit, place))).collect();
     let columns: Vec<_> = columns.into_iter().filter(|column| column.1.iter().all(|v| v.is_finite())).collect();
     let mut correlations = Vec::new();
@@ -63,7 +68,8 @@ pub(super) fn pairs(fit: &Fit, summary: &Summary, chosen: &[usize]) -> Vec<usize
 /// Evenly spread draws of all chains, less their mean, over their standard deviation.
 fn standardised(fit: &Fit, place: usize) -> Vec<f64> {
     let chains = variable(fit, place).chains;
-    let thinned = |chain: &Vec<f64>| chain.iter().copied().step_by(chain.len().div_ceil(DRAWS).max(1)).collect::<Vec<_>>();
+    let thinned =
+        |chain: &Vec<f64>| chain.iter().copied().step_by(chain.len().div_ceil(DRAWS).max(1)).collect::<Vec<_>>();
     let draws: Vec<f64> = chains.iter().flat_map(thinned).collect();
     let weights = vec![1.0; draws.len()];
     let (centre, sd) = (mean(&draws, &weights), standard_deviation(&draws, &weights));

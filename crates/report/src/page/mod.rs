@@ -11,10 +11,9 @@ mod sections;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::fmt::Display;
 use std::path::Path;
 
-use sgmcmc_samplers::Fit;
+use sgmcmc_samplers::{Fit, Health, Thresholds};
 
 use crate::error::{Error, Result};
 use crate::plot::Prior;
@@ -46,7 +45,7 @@ pub struct Report<'f> {
     priors: BTreeMap<usize, Prior>,
     unknown: Option<sgmcmc_core::Error>,
     predictive: Vec<Predictive>,
-    health: Vec<String>,
+    health: Option<Health>,
 }
 
 /// Observed data and data drawn from the posterior.
@@ -67,7 +66,7 @@ impl<'f> Report<'f> {
             priors: BTreeMap::new(),
             unknown: None,
             predictive: Vec::new(),
-            health: Vec::new(),
+            health: None,
         }
     }
 
@@ -96,19 +95,15 @@ impl<'f> Report<'f> {
     }
 
     /// Shows the density of `observed` data over those of data sets drawn from the posterior predictive law.
-    pub fn predictive(
-        mut self,
-        name: impl Into<String>,
-        observed: Vec<f64>,
-        replications: Vec<Vec<f64>>,
-    ) -> Self {
+    pub fn predictive(mut self, name: impl Into<String>, observed: Vec<f64>, replications: Vec<Vec<f64>>) -> Self {
         self.predictive.push(Predictive { name: name.into(), observed, replications });
         self
     }
 
-    /// Adds what was measured about the sampler (gradient noise, step-halving, …), as it prints itself.
-    pub fn health(mut self, measured: impl Display) -> Self {
-        self.health.push(measured.to_string());
+    /// Shows this health of the run instead of [`Fit::health`]: with gradient noise and step-halving, where they were measured. What it
+    /// finds is part of the verdict.
+    pub fn health(mut self, health: Health) -> Self {
+        self.health = Some(health);
         self
     }
 
@@ -121,7 +116,10 @@ impl<'f> Report<'f> {
         if let Some(error) = &self.unknown {
             return Err(Error::Parameter(error.clone()));
         }
-        let (summary, check) = (self.fit.summary(), self.fit.check());
+        let summary = self.fit.summary();
+        let found = self.health.as_ref().map_or_else(Vec::new, |health| health.findings(&Thresholds::default()));
+        let check = self.fit.check().join(found);
+        let health = self.health.clone().unwrap_or_else(|| self.fit.health());
         let chosen = choice::worst(&summary, self.fit.chains().len(), self.limit);
         Ok(fill(
             include_str!("page.html"),
@@ -132,7 +130,7 @@ impl<'f> Report<'f> {
                 ("about", sections::about(self.fit)),
                 ("verdict", sections::verdict(&check)),
                 ("run", sections::run(self.fit)),
-                ("health", sections::health(&self.health)),
+                ("health", sections::health(&health.to_string())),
                 ("summary", sections::summary(&summary, self.fit, &chosen)),
                 ("legend", sections::legend(self.fit.chains().len())),
                 ("overview", pictures::overview(self.fit, &summary, &chosen)?),

@@ -39,7 +39,11 @@ pub(super) fn overview(fit: &Fit, summary: &Summary, chosen: &[usize]) -> Result
     let intervals: Vec<_> = shown.iter().map(|&place| interval(fit, place, &rows[place])).collect();
     let mut html = format!(
         "<div class=\"two\"><div><h3>Forest</h3><p class=\"hint\">Dot: mean; thick: quartiles; thin: 89 % interval. Hollow: R-hat above {R_HAT}.{}</p>",
-        if shown.len() < rows.len() { format!(" The {} worst of {} parameters.", shown.len(), rows.len()) } else { String::new() }
+        if shown.len() < rows.len() {
+            format!(" The {} worst of {} parameters.", shown.len(), rows.len())
+        } else {
+            String::new()
+        }
     );
     html += &figure(&plot::forest(&intervals, &Frame::new("").size(480, 120))?);
     html += "</div>";
@@ -120,8 +124,7 @@ impl Report<'_> {
         if self.predictive.is_empty() {
             return Ok(String::new());
         }
-        let mut html =
-            String::from("<section id=\"predictive\"><h2>Predictive checks</h2><div class=\"grid\">");
+        let mut html = String::from("<section id=\"predictive\"><h2>Predictive checks</h2><div class=\"grid\">");
         for check in &self.predictive {
             html += &figure(&plot::predictive(&check.observed, &check.replications, &panel(check.name.as_str()))?);
         }

@@ -34,11 +34,15 @@ pub(super) fn verdict(check: &Check) -> String {
         (0, 0) => ("good", "✓", "No problems found.".to_owned()),
         (0, warnings) => ("fair", "!", format!("No problems, {}.", some(warnings, "warning"))),
         (problems, 0) => ("poor", "✗", format!("{}: do not trust this fit yet.", some(problems, "problem"))),
-        (problems, warnings) => {
-            ("poor", "✗", format!("{} and {}: do not trust this fit yet.", some(problems, "problem"), some(warnings, "warning")))
-        }
+        (problems, warnings) => (
+            "poor",
+            "✗",
+            format!("{} and {}: do not trust this fit yet.", some(problems, "problem"), some(warnings, "warning")),
+        ),
     };
-    let mut html = format!("<div class=\"verdict {class}\"><p><span class=\"sign\" aria-hidden=\"true\">{sign}</span> {words}</p>");
+    let mut html = format!(
+        "<div class=\"verdict {class}\"><p><span class=\"sign\" aria-hidden=\"true\">{sign}</span> {words}</p>"
+    );
     if !findings.is_empty() {
         html += "<ul>";
         for finding in findings {
@@ -100,13 +104,9 @@ pub(super) fn run(fit: &Fit) -> String {
     format!("<dl>{rows}</dl>")
 }
 
-/// What was measured about the sampler, as it was printed.
-pub(super) fn health(measured: &[String]) -> String {
-    if measured.is_empty() {
-        return String::new();
-    }
-    let blocks: String = measured.iter().map(|text| format!("<pre tabindex=\"0\">{}</pre>", Escaped(text))).collect();
-    format!("<section id=\"health\"><h2>Health of the sampler</h2>{blocks}</section>")
+/// What stochastic gradients add to the diagnostics, as it prints itself.
+pub(super) fn health(measured: &str) -> String {
+    format!("<pre tabindex=\"0\">{}</pre>", Escaped(measured.trim_end()))
 }
 
 /// The table; names of parameters with plots lead to them.
@@ -132,7 +132,8 @@ pub(super) fn summary(summary: &Summary, fit: &Fit, chosen: &[usize]) -> String 
     }
     if rows.len() > ROWS {
         let more = rows.len() - ROWS;
-        let _ = write!(html, "<tr><td colspan=\"10\">{more} more parameters are in <code>sgmcmc summary</code>.</td></tr>");
+        let _ =
+            write!(html, "<tr><td colspan=\"10\">{more} more parameters are in <code>sgmcmc summary</code>.</td></tr>");
     }
     html
 }

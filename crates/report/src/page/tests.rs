@@ -2,7 +2,7 @@
 
 use sgmcmc_core::Layout;
 use sgmcmc_samplers::sink::Draw;
-use sgmcmc_samplers::{ChainDraws, Fit};
+use sgmcmc_samplers::{ChainDraws, Fit, Health};
 
 use super::Report;
 use crate::plot::Prior;
@@ -41,7 +41,7 @@ fn the_page_has_all_its_parts() {
         .title("A <title>")
         .prior("beta[1]", Prior::density(|_| 1.0))
         .predictive("answers", vec![0.0, 1.0, 2.0], vec![vec![0.5, 1.0, 1.5]; 3])
-        .health("gradient noise < 3")
+        .health(Health { acceptance: Some(0.125), ..fit.health() })
         .html()
         .unwrap();
     for part in [
@@ -60,7 +60,8 @@ fn the_page_has_all_its_parts() {
         "aria-label=\"alpha\"",
         "aria-label=\"prior and posterior\"",
         "aria-label=\"answers\"",
-        "gradient noise &lt; 3",
+        "Health of the run</summary><pre",
+        "proposals accepted: 12.5 %",
     ] {
         assert!(page.contains(part), "the page has no {part}");
     }
