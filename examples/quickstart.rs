@@ -5,17 +5,20 @@
 //!
 //! ```text
 //! cargo run --release --example quickstart
+//! cargo run --release --example quickstart -- --out results
 //! cargo run --release --example quickstart -- --help
 //! ```
 
 #[path = "shared/flags.rs"]
 mod flags;
 
+use std::path::Path;
+
 use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;
 use sgmcmc::prelude::*;
 use sgmcmc::rng::StreamRng;
-use sgmcmc::sgldcv;
+use sgmcmc::{sgldcv, storage};
 
 const OBSERVATIONS: usize = 100_000;
 const COVARIATES: usize = 8;
@@ -37,6 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let draws = flags.get("draws", 20_000, "draws of each chain")?;
     let h = flags.get("step-size", 2e-5, "step size")?;
     let minibatch = flags.get("minibatch", 500, "observations per gradient")?;
+    let out = flags.get("out", String::new(), "directory for the fit, the summary and the report; none: not written")?;
     let watch = flags.finish()?;
 
     println!("{OBSERVATIONS} SIMULATED observations of {COVARIATES} covariates and a yes/no answer");
@@ -71,6 +75,28 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let controlled = GradientNoise::measure(&controlled, evaluator.as_mut(), &theta, 500, 1)?;
     let ratio = controlled.reduction_from(&plain).total;
     println!("\ncontrol variates divide the variance of a gradient from {minibatch} observations by {ratio:.0}");
+
+    if !out.is_empty() {
+        write(&fit, Path::new(&out))?;
+    }
+    Ok(())
+}
+
+/// Writes what there is to keep of `fit` into `folder`.
+fn write(fit: &Fit, folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    std::fs::create_dir_all(folder).map_err(|error| format!("cannot make `{}`: {error}", folder.display()))?;
+    let summary = fit.summary();
+    storage::fits::save(fit, folder.join("fit.sgmcmc"))?;
+    std::fs::write(folder.join("summary.csv"), summary.to_csv())?;
+    std::fs::write(folder.join("summary.md"), summary.to_markdown())?;
+    Report::new(fit)
+        .title("Logistic regression by SGLD with control variates")
+        .prior("bias", Prior::density(|x| (-x.abs()).exp() / 2.0))
+        .write(folder.join("report.html"))?;
+    println!("\nwrote to {}:", folder.display());
+    println!("  fit.sgmcmc    all draws (`sgmcmc info`, `sgmcmc convert`; `storage::fits::open` reads it back)");
+    println!("  summary.csv   the table with all digits, and summary.md for reading");
+    println!("  report.html   verdict, table and plots: open it in a browser");
     Ok(())
 }
 

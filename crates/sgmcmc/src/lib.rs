@@ -5,6 +5,8 @@ pub mod progress;
 pub use sgmcmc_core::*;
 pub use sgmcmc_derive::TensorTree;
 pub use sgmcmc_diagnostics as diagnostics;
+#[cfg(feature = "report")]
+pub use sgmcmc_report as report;
 pub use sgmcmc_samplers::*;
 pub use sgmcmc_storage as storage;
 pub use sgmcmc_storage::{CreateMapped, Mapped, MappedDataset, MappedWriter, datasets, mapped, read};
@@ -26,6 +28,8 @@ pub mod prelude {
         array, default_device, full, ones, zeros,
     };
     pub use sgmcmc_derive::TensorTree;
+    #[cfg(feature = "report")]
+    pub use sgmcmc_report::{Plots, Prior, Report};
     pub use sgmcmc_samplers::run::{Every, StopSignal, Watch};
     pub use sgmcmc_samplers::sink::{Memory, Moments, Quantiles, RunningMoments, Spread, TestFunction};
     pub use sgmcmc_samplers::{

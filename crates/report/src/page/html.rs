@@ -47,6 +47,23 @@ pub(super) fn number(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
+/// A number without the zeros at its end.
+pub(super) fn short(value: f64) -> String {
+    let text = number(value);
+    match text.contains('.') && !text.contains('e') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+/// Words with the parts between backticks as code.
+pub(super) fn words(text: &str) -> String {
+    let parts = text.split('`').enumerate();
+    parts
+        .map(|(i, part)| if i % 2 == 1 { format!("<code>{}</code>", Escaped(part)) } else { Escaped(part).to_string() })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,5 +84,11 @@ mod tests {
         let values = [0.0, 0.12345, 1.23456, -123.456, 12345.6, 1.5e-7, 2.5e9, f64::NAN, f64::INFINITY];
         let shown = ["0.0000", "0.1235", "1.235", "-123.5", "12346", "1.50e-7", "2.50e9", "–", "inf"];
         assert_eq!(values.map(number), shown);
+        assert_eq!([500.0, 1.25, 0.0, 1.5e-7].map(short), ["500", "1.25", "0", "1.50e-7"]);
+    }
+
+    #[test]
+    fn code_is_marked() {
+        assert_eq!(words("use `a<b>` & go"), "use <code>a&lt;b&gt;</code> &amp; go");
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn overview(fit: &Fit, summary: &Summary, chosen: &[usize]) -> Result
         let lengths_agree = variables.iter().all(|v| v.chains.iter().any(|chain| !chain.is_empty()));
         if lengths_agree {
             html += "<div><h3>Pairs</h3><p class=\"hint\">The most doubtful and the most correlated parameters.</p>";
-            html += &figure(&plot::pair(&variables, &Frame::new("").size(560, 520))?);
+            html += &figure(&plot::pair(&variables, &Frame::new("").size(600, 560))?);
             html += "</div>";
         }
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use sgmcmc_samplers::{Check, Fit, Severity, Summary};
 
-use super::html::{Escaped, number};
+use super::html::{Escaped, number, short, words};
 use crate::plotter::R_HAT;
 
 /// Rows of the table.
@@ -30,7 +30,7 @@ pub(super) fn verdict(check: &Check) -> String {
     let count = |severity: Severity| findings.iter().filter(|finding| finding.severity == severity).count();
     let (problems, warnings) = (count(Severity::Problem), count(Severity::Warning));
     let some = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let (class, sign, words) = match (problems, warnings) {
+    let (class, sign, verdict) = match (problems, warnings) {
         (0, 0) => ("good", "✓", "No problems found.".to_owned()),
         (0, warnings) => ("fair", "!", format!("No problems, {}.", some(warnings, "warning"))),
         (problems, 0) => ("poor", "✗", format!("{}: do not trust this fit yet.", some(problems, "problem"))),
@@ -41,7 +41,7 @@ pub(super) fn verdict(check: &Check) -> String {
         ),
     };
     let mut html = format!(
-        "<div class=\"verdict {class}\"><p><span class=\"sign\" aria-hidden=\"true\">{sign}</span> {words}</p>"
+        "<div class=\"verdict {class}\"><p><span class=\"sign\" aria-hidden=\"true\">{sign}</span> {verdict}</p>"
     );
     if !findings.is_empty() {
         html += "<ul>";
@@ -55,9 +55,9 @@ pub(super) fn verdict(check: &Check) -> String {
             let _ = write!(
                 html,
                 "<li><span class=\"tag {class}\">{word}</span> {}.{} <span class=\"remedy\">What helps: {}.</span></li>",
-                Escaped(finding.what.trim_end_matches('.')),
+                words(finding.what.trim_end_matches('.')),
                 parameters(&finding.parameters),
-                Escaped(finding.remedy.trim_end_matches('.'))
+                words(finding.remedy.trim_end_matches('.'))
             );
         }
         html += "</ul>";
@@ -86,12 +86,12 @@ pub(super) fn run(fit: &Fit) -> String {
         ("gradient", text(&info.gradient)),
         ("step size", text(&info.step_size)),
         ("observations", known(info.observations as u64)),
-        ("minibatch", info.minibatch.map(number)),
+        ("minibatch", info.minibatch.map(short)),
         ("burn-in", Some(info.burn_in.to_string()).filter(|_| !info.iterations.is_empty())),
         ("iterations per draw", known(info.thin)),
-        ("gradients per iteration", info.gradients_per_step().map(number)),
+        ("gradients per iteration", info.gradients_per_step().map(short)),
         ("seed", Some(info.seed.to_string()).filter(|_| !info.iterations.is_empty())),
-        ("slowest chain", (seconds > 0.0).then(|| format!("{} s", number(seconds)))),
+        ("slowest chain", (seconds > 0.0).then(|| format!("{} s", short(seconds)))),
         ("mode", fit.mode().map(ToString::to_string)),
         ("version", text(&info.version)),
     ];

@@ -69,12 +69,14 @@ pub(crate) struct Axes<'t> {
     pub(crate) legend: usize,
     /// Whether the vertical axis has numbers.
     pub(crate) numbered: bool,
+    /// The width left for them, where panels are to stand in columns.
+    pub(crate) room: Option<i32>,
 }
 
 impl<'t> Axes<'t> {
     pub(crate) fn new(title: &'t str, x: Range<f64>, y: Range<f64>) -> Self {
         let (x_ticks, y_ticks) = (Ticks::new(&x, 5), Ticks::new(&y, 4));
-        Self { title, x, y, x_ticks, y_ticks, x_label: "", y_label: "", legend: 0, numbered: true }
+        Self { title, x, y, x_ticks, y_ticks, x_label: "", y_label: "", legend: 0, numbered: true, room: None }
     }
 
     pub(crate) fn labels(mut self, x_label: &'t str, y_label: &'t str) -> Self {
@@ -84,6 +86,11 @@ impl<'t> Axes<'t> {
 
     pub(crate) fn legend(mut self, chains: usize) -> Self {
         self.legend = chains;
+        self
+    }
+
+    pub(crate) fn room(mut self, room: i32) -> Self {
+        self.room = Some(room);
         self
     }
 
@@ -98,10 +105,11 @@ impl<'t> Axes<'t> {
         header(area, self.title, self.legend)?;
         let longest = |ticks: &Ticks| ticks.places.iter().map(|p| ticks.label(*p).chars().count()).max().unwrap_or(1);
         let numbers = if self.numbered { 8 + (6.2 * longest(&self.y_ticks) as f64) as i32 } else { 6 };
+        let numbers = self.room.unwrap_or(numbers);
         let named = |label: &str, room: i32| if label.is_empty() { 0 } else { room };
         let mut chart = ChartBuilder::on(area)
-            .margin_top(20 * s)
-            .margin_right(12 * s)
+            .margin_top(if self.title.is_empty() && self.legend < 2 { 8 } else { 20 } * s)
+            .margin_right(19 * s)
             .margin_left(4 * s)
             .margin_bottom(2 * s)
             .x_label_area_size((18 + named(self.x_label, 14)) * s)
@@ -134,7 +142,7 @@ fn header(area: &Area<'_>, title: &str, chains: usize) -> Result<()> {
         let style = letters(LETTERS + 1.0).style(FontStyle::Bold).color(&INK);
         area.draw(&Text::new(clean(title), (6 * s, 4 * s), style)).map_err(drawing)?;
     }
-    let right = area.dim_in_pixel().0 as i32 - 12 * s;
+    let right = area.dim_in_pixel().0 as i32 - 19 * s;
     let corner = |text: String, x: i32, colour: RGBColor| {
         let style = letters(LETTERS).color(&colour).pos(Pos::new(HPos::Right, VPos::Top));
         area.draw(&Text::new(text, (x, 5 * s), style)).map_err(drawing)

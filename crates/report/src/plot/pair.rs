@@ -12,6 +12,8 @@ use crate::error::{Error, Result};
 const POINTS: usize = 400;
 /// More parameters are too small to be seen.
 const MOST: usize = 8;
+/// Width of the numbers at the left of each panel.
+const ROOM: i32 = 36;
 
 /// One parameter of a pair plot.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,16 +54,16 @@ fn diagonal(area: &Area<'_>, variable: &Variable) -> Result<()> {
     let draws = variable.chains.concat();
     let Some(x) = range_of(draws.iter().copied(), 0.03) else { return nothing(area, &variable.name, "") };
     let Some(density) = KernelDensity::of(&draws, &[]) else { return nothing(area, &variable.name, "constant") };
-    let mut axes = Axes::new(&variable.name, x.clone(), 0.0..1.06 * density.peak()).unnumbered();
-    axes.x_ticks = Ticks::new(&x, 2);
+    let mut axes = Axes::new(&variable.name, x.clone(), 0.0..1.06 * density.peak()).unnumbered().room(ROOM);
+    axes.x_ticks = Ticks::new(&x, 3);
     density::curve(&mut axes.draw(area)?, &density, palette::INK.stroke_width(SCALE))
 }
 
 fn scatter(area: &Area<'_>, left: &Variable, lower: &Variable) -> Result<()> {
     let range = |variable: &Variable| range_of(variable.chains.iter().flatten().copied(), 0.03);
     let (Some(x), Some(y)) = (range(left), range(lower)) else { return Ok(()) };
-    let mut axes = Axes::new("", x.clone(), y.clone());
-    (axes.x_ticks, axes.y_ticks) = (Ticks::new(&x, 2), Ticks::new(&y, 2));
+    let mut axes = Axes::new("", x.clone(), y.clone()).room(ROOM);
+    (axes.x_ticks, axes.y_ticks) = (Ticks::new(&x, 3), Ticks::new(&y, 3));
     let mut chart = axes.draw(area)?;
     let each = POINTS / left.chains.len().max(1);
     for (i, (a, b)) in left.chains.iter().zip(&lower.chains).enumerate() {
