@@ -16,6 +16,7 @@ mod explain;
 mod handwritten;
 mod overhead;
 mod profile;
+mod rows;
 mod steps;
 mod timed;
 mod timing;
@@ -34,6 +35,7 @@ benchmarks:
   allocs     allocations per step; fails if there are any (but for the eager engine)
   chains     draws per second of one chain and of two
   build      ms to make an evaluator
+  rows       values and gradients of single observations, against the gradient of their sum
   explain    what the compiled engine makes of the closures
   overhead   gradients of the eager engine against a bare Burn loop doing the same
 
@@ -62,6 +64,7 @@ fn run(benchmark: &str, rest: &[String]) -> Result<(), Box<dyn Error>> {
         "profile" => profile::run(&arguments.closures()?),
         "chains" => chains::run(&arguments.closures()?),
         "build" => build::run(&arguments.closures()?),
+        "rows" => rows::run(&arguments.closures()?),
         "explain" => explain::run(&arguments.closures()?),
         "overhead" => Ok(overhead::run()?),
         _ => Err(format!("no benchmark `{benchmark}`\n{USAGE}").into()),

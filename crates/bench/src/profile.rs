@@ -11,7 +11,6 @@
 //! Each piece runs in a loop of its own; what a whole step takes beyond the sum of its pieces is the last line.
 
 use std::error::Error;
-use std::time::Instant;
 
 use sgmcmc::minibatch::{Minibatch, Scheme};
 use sgmcmc::prelude::*;
@@ -21,9 +20,9 @@ use sgmcmc::{ChainRng, Result};
 use crate::arguments::Arguments;
 use crate::engine::{Engine, with_engine};
 use crate::timed::sgld_seconds;
+use crate::timing::{ROUNDS, fastest};
 use crate::workloads::{STEP_SIZE, Task, Workload, each};
 
-const ROUNDS: usize = 5;
 /// Minibatches drawn beforehand, so that every evaluation looks at other rows.
 const BATCHES: usize = 128;
 
@@ -99,19 +98,6 @@ impl Task for Profile {
         }
         Ok(())
     }
-}
-
-/// Microseconds per call in the fastest round.
-fn fastest(calls: usize, mut piece: impl FnMut(usize) -> Result<()>) -> Result<f64> {
-    let mut best = f64::INFINITY;
-    for _ in 0..ROUNDS {
-        let began = Instant::now();
-        for call in 0..calls {
-            piece(call)?;
-        }
-        best = best.min(began.elapsed().as_secs_f64() * 1e6 / calls as f64);
-    }
-    Ok(best)
 }
 
 /// A density that is the same everywhere and costs nothing.

@@ -1,0 +1,50 @@
+//! What values and gradients of single observations cost, against the gradient of their sum.
+
+use std::error::Error;
+
+use sgmcmc::minibatch::{Minibatch, Scheme};
+use sgmcmc::prelude::*;
+use sgmcmc::{ChainRng, Result};
+
+use crate::arguments::Arguments;
+use crate::engine::{Engine, with_engine};
+use crate::timing::fastest;
+use crate::workloads::{Task, Workload, each};
+
+/// Most numbers that the gradients of single observations may be.
+const MOST_NUMBERS: usize = 10_000_000;
+
+/// Prints a row for each workload: µs of the gradient of a minibatch's sum, and the others as multiples of it.
+pub(crate) fn run(arguments: &Arguments) -> std::result::Result<(), Box<dyn Error>> {
+    println!("{:<16} {:>14} {:>12} {:>16}", "workload", "gradient µs", "pointwise ÷", "per observation ÷");
+    Ok(each(&arguments.workloads, &mut PerRow(arguments.engine))?)
+}
+
+struct PerRow(Engine);
+
+impl Task for PerRow {
+    fn run<P: TensorTree, D: TensorTree>(&mut self, workload: &Workload<P, D>) -> Result<()> {
+        let Workload { name, size, posterior, start } = workload;
+        let mut evaluator = with_engine(posterior.clone(), self.0).evaluator(start)?;
+        let theta = evaluator.layout().flatten(start)?;
+        let scheme = size.scheme();
+        let mut state = scheme.init(size.observations)?;
+        let (mut rng, mut batch) = (ChainRng::new(1, 0), Minibatch::default());
+        scheme.draw(&mut state, rng.minibatch(), &mut batch);
+        let (rows, calls) = (batch.as_rows()?, (size.iterations / 10).max(20));
+        let mut gradient = vec![0.0; theta.len()];
+        let summed = fastest(calls, |_| evaluator.likelihood(&theta, rows, &mut gradient).map(drop))?;
+        let mut values = vec![0.0; rows.len()];
+        let pointwise = fastest(calls, |_| evaluator.pointwise(&theta, rows, &mut values))?;
+        print!("{name:<16} {summed:>14.3} {:>12.2}", pointwise / summed);
+        let numbers = rows.len() * theta.len();
+        if numbers > MOST_NUMBERS {
+            println!(" {:>16}", format!("{numbers} numbers"));
+            return Ok(());
+        }
+        let mut gradients = vec![0.0; numbers];
+        let each = fastest(calls, |_| evaluator.per_datum(&theta, rows, &mut gradients))?;
+        println!(" {:>16.2}", each / summed);
+        Ok(())
+    }
+}
