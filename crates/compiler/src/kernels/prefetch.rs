@@ -4,14 +4,17 @@
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
-use super::rows::{Lines, ahead};
+use super::rows::{Lines, NEAR, ahead};
 
 /// Bytes that come into the cache together.
 #[cfg(target_arch = "x86_64")]
 const CACHE_LINE: usize = 64;
 
-/// Starts to load the first of `count` rows of a table, as many as a kernel is ahead of itself.
+/// Starts to load the first of `count` rows of a table that is not in the near cache anyway, as many as a kernel is ahead of itself.
 pub(crate) fn prefetch<T>(table: &[T], width: usize, lines: Lines<'_>, count: usize) {
+    if size_of_val(table) <= NEAR {
+        return;
+    }
     for i in 0..count.min(ahead::<T>(width)) {
         prefetch_row(table, width, lines.get(i));
     }

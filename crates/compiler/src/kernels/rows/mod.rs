@@ -30,7 +30,7 @@ const AHEAD: std::ops::RangeInclusive<usize> = 16..=64;
 const UNDER_WAY: usize = 1024;
 
 /// Bytes of a table that is in the cache anyway.
-const NEAR: usize = 256 << 10;
+pub(super) const NEAR: usize = 256 << 10;
 
 /// Which rows of a table.
 #[derive(Clone, Copy, Debug)]
