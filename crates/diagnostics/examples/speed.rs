@@ -32,6 +32,8 @@ fn main() {
         let found = describe_all(&tables, width, None);
         let seconds = start.elapsed().as_secs_f64();
         let size = found.iter().map(|line| line.ess_bulk).sum::<f64>() / width as f64;
-        println!("{chains} x {draws} draws x {width} values, autocorrelation {rho}: {seconds:.2} s (mean ess_bulk {size:.0})");
+        println!(
+            "{chains} x {draws} draws x {width} values, autocorrelation {rho}: {seconds:.2} s (mean ess_bulk {size:.0})"
+        );
     }
 }

@@ -195,7 +195,8 @@ mod tests {
         assert!(matches!(zero_variance(run, &[1.0; 19], Polynomial::Linear), Err(Error::Length { .. })));
         let short = Run { draws: &draws[..12], gradients: &gradients[..12], ..run };
         assert!(matches!(zero_variance(short, &[1.0; 4], Polynomial::Linear), Err(Error::TooFew { .. })));
-        let twice = |table: &[f64]| -> Vec<f64> { table.chunks_exact(3).flat_map(|r| [r[0], r[0], r[1], r[2]]).collect() };
+        let twice =
+            |table: &[f64]| -> Vec<f64> { table.chunks_exact(3).flat_map(|r| [r[0], r[0], r[1], r[2]]).collect() };
         let (draws, gradients) = (twice(&draws), twice(&gradients));
         let values: Vec<f64> = draws.chunks_exact(4).map(|row| row[0]).collect();
         let run = Run { draws: &draws, gradients: &gradients, dimension: 4, weights: None };

@@ -52,7 +52,11 @@ pub fn describe_weighted<C: AsRef<[f64]>, W: AsRef<[f64]>>(chains: &[C], weights
 ///
 /// A chain is a table row by row, `width` values a draw; `weights` has a weight for each draw of each chain, or nothing for equal weights. Rows that
 /// are not complete are left out.
-pub fn describe_all<C: AsRef<[f64]> + Sync>(chains: &[C], width: usize, weights: Option<&[&[f64]]>) -> Vec<Description> {
+pub fn describe_all<C: AsRef<[f64]> + Sync>(
+    chains: &[C],
+    width: usize,
+    weights: Option<&[&[f64]]>,
+) -> Vec<Description> {
     /// Values taken at a time: a row's values stand side by side in memory, and eight are a cache line.
     const TOGETHER: usize = 16;
     let firsts: Vec<usize> = (0..width).step_by(TOGETHER).collect();
@@ -173,7 +177,8 @@ mod tests {
 
     #[test]
     fn every_column_of_a_table_is_described() {
-        let columns: Vec<Vec<Vec<f64>>> = (0..11).map(|c| (0..2).map(|m| autoregression(0.3, 50, c + 20 * m)).collect()).collect();
+        let columns: Vec<Vec<Vec<f64>>> =
+            (0..11).map(|c| (0..2).map(|m| autoregression(0.3, 50, c + 20 * m)).collect()).collect();
         let table = |chain: usize| -> Vec<f64> { (0..550).map(|i| columns[i % 11][chain][i / 11]).collect() };
         let tables = [table(0), table(1)];
         let expected: Vec<Description> = columns.iter().map(|chains| describe(chains)).collect();

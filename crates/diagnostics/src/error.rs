@@ -27,7 +27,9 @@ pub enum Error {
         least: usize,
     },
     /// A number is NaN or infinite.
-    #[error("{what} has a value that is not finite at draw {row}, column {column}: leave such draws out or start after them")]
+    #[error(
+        "{what} has a value that is not finite at draw {row}, column {column}: leave such draws out or start after them"
+    )]
     NotFinite {
         /// Which slice.
         what: &'static str,
@@ -55,7 +57,9 @@ pub enum Error {
         expected: &'static str,
     },
     /// A covariance is not positive definite.
-    #[error("the covariance is not positive definite at row {row}: leave out parameters that are combinations of others")]
+    #[error(
+        "the covariance is not positive definite at row {row}: leave out parameters that are combinations of others"
+    )]
     NotPositiveDefinite {
         /// The first row that depends on those above it.
         row: usize,

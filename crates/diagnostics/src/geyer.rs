@@ -20,7 +20,7 @@ use crate::autocorrelation::lagged_products;
 use crate::lanes;
 
 /// Lags taken one by one before all of them are asked of the Fourier transform.
-const DIRECT: usize = 32;
+const DIRECT: usize = 16;
 
 /// ArviZ's measure of "does not vary": the decimal resolution of a double.
 const RESOLUTION: f64 = 1e-15;

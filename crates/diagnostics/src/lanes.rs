@@ -28,8 +28,8 @@ pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
 
 /// The smallest and the largest value; none if one is not finite.
 pub(crate) fn range(x: &[f64]) -> Option<(f64, f64)> {
-    // An infinity or a NaN makes the sum of x − x not zero, without a branch.
-    let finite = fold(x, |lane, value| lane + (value - value)) == 0.0;
+    // An infinity or a NaN makes the sum of 0 · x NaN, without a branch.
+    let finite = !fold(x, |lane, value| lane + 0.0 * value).is_nan();
     let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
     for chunk in x.chunks(LANES) {
         for ((low, high), value) in low.iter_mut().zip(&mut high).zip(chunk) {
@@ -37,7 +37,8 @@ pub(crate) fn range(x: &[f64]) -> Option<(f64, f64)> {
             *high = if value > high { *value } else { *high };
         }
     }
-    let (low, high) = (low.into_iter().fold(f64::INFINITY, f64::min), high.into_iter().fold(f64::NEG_INFINITY, f64::max));
+    let (low, high) =
+        (low.into_iter().fold(f64::INFINITY, f64::min), high.into_iter().fold(f64::NEG_INFINITY, f64::max));
     finite.then_some((low, high))
 }
 

@@ -91,7 +91,8 @@ mod tests {
     #[test]
     fn separated_chains_are_far_above_one() {
         let chain = |centre: f64| -> Vec<f64> { (0..100).map(|i| centre + f64::from(i * 37 % 100) / 100.0).collect() };
-        let apart = |chains: u32| -> Vec<Vec<f64>> { (0..chains).map(|index| chain(10.0 * f64::from(index))).collect() };
+        let apart =
+            |chains: u32| -> Vec<Vec<f64>> { (0..chains).map(|index| chain(10.0 * f64::from(index))).collect() };
         let together = [chain(0.0), chain(0.001)];
         assert!(r_hat_split(&apart(4)) > 5.0 && r_hat(&apart(4)) > 2.5 && r_hat(&apart(16)) > 5.0);
         assert!((0.9..1.01).contains(&r_hat(&together)) && (0.9..1.01).contains(&r_hat_split(&together)));

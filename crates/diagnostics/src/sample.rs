@@ -104,7 +104,10 @@ impl Sample {
     /// The first and the last half of each chain of `series` (like the draws), without the middle draw of an odd number.
     pub(crate) fn halves<'s>(&self, series: &'s [f64]) -> Vec<&'s [f64]> {
         let half = self.length / 2;
-        series.chunks_exact(self.length.max(1)).flat_map(|chain| [&chain[..half], &chain[self.length - half..]]).collect()
+        series
+            .chunks_exact(self.length.max(1))
+            .flat_map(|chain| [&chain[..half], &chain[self.length - half..]])
+            .collect()
     }
 
     /// Whether the draw at this place is in a half.

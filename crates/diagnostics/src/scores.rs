@@ -72,7 +72,8 @@ fn scores(sample: &Sample, sorted: &[(f64, u32)]) -> Vec<f64> {
     let size = sorted.len();
     let table = normal::scores(size);
     let weights = sample.weights.as_deref();
-    let scale = weights.map(|weights| size as f64 / sorted.iter().map(|(_, index)| weights[*index as usize]).sum::<f64>());
+    let scale =
+        weights.map(|weights| size as f64 / sorted.iter().map(|(_, index)| weights[*index as usize]).sum::<f64>());
     let mut written = vec![0.0; sample.draws.len()];
     let (mut start, mut below) = (0, 0.0);
     while start < size {

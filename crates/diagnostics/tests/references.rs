@@ -2,11 +2,11 @@
 
 #[path = "references/arviz.rs"]
 mod arviz;
-#[path = "references/reading.rs"]
-mod reading;
-#[path = "references/stein.rs"]
-mod stein;
 #[path = "references/distances.rs"]
 mod distances;
 #[path = "references/loo.rs"]
 mod loo;
+#[path = "references/reading.rs"]
+mod reading;
+#[path = "references/stein.rs"]
+mod stein;

@@ -54,7 +54,8 @@ impl Points {
         }
         let join = |part: fn(&Self) -> &[f64]| chains.iter().flat_map(part).copied().collect();
         let weighted = chains.iter().any(|chain| chain.weights.is_some());
-        let weights = || chains.iter().flat_map(|chain| chain.weights.clone().unwrap_or_else(|| vec![1.0; chain.len()]));
+        let weights =
+            || chains.iter().flat_map(|chain| chain.weights.clone().unwrap_or_else(|| vec![1.0; chain.len()]));
         Ok(Self {
             dimension: first.dimension,
             draws: join(|chain| &chain.draws),

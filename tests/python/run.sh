@@ -1,0 +1,31 @@
+#!/bin/sh
+# Everything that is compared with Python packages: makes a virtual environment, installs them, and runs each script.
+#
+#   tests/python/run.sh [VENV]
+#
+# VENV is kept and used again; without it a temporary one is made and removed. PYTHON names the interpreter (3.12 or newer).
+set -eu
+here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
+root=$(dirname -- "$(dirname -- "$here")")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+venv=${1:-$scratch/venv}
+python=${PYTHON:-python3}
+
+"$python" -c 'import sys; sys.exit(0 if sys.version_info >= (3, 12) else "ArviZ 1.x needs Python 3.12 or newer: set PYTHON")'
+[ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
+"$venv/bin/pip" install --quiet --requirement "$here/requirements.txt"
+
+diagnostics() {
+    mkdir "$scratch/references"
+    "$venv/bin/python" "$here/diagnostics.py" generate "$scratch/references"
+    "$venv/bin/python" "$here/diagnostics.py" compare "$root/crates/diagnostics/tests/references" "$scratch/references"
+    (cd "$root" && cargo test --quiet --package sgmcmc-diagnostics --test references)
+    (cd "$root" && cargo build --quiet --release --package sgmcmc-diagnostics --example speed)
+    "$venv/bin/python" "$here/diagnostics.py" speed "${CARGO_TARGET_DIR:-$root/target}/release/examples/speed"
+}
+
+for part in diagnostics; do
+    echo "== $part"
+    "$part"
+done
