@@ -133,6 +133,24 @@ mod tests {
     }
 
     #[test]
+    fn draws_of_no_weight_do_not_count() {
+        // Every other draw has weight zero and any value: the size is that of the others, for chains that agree and for chains apart.
+        for apart in [0.0, 0.1, 2.0] {
+            let thinned: Vec<Vec<f64>> = (0..4_u8)
+                .map(|chain| {
+                    let draws = autoregression(0.5, 2_000, 60 + u64::from(chain));
+                    draws.iter().map(|x| x + apart * f64::from(chain)).collect()
+                })
+                .collect();
+            let mixed: Vec<Vec<f64>> =
+                thinned.iter().map(|chain| chain.iter().flat_map(|x| [*x, 0.3 - x * x]).collect()).collect();
+            let weights = vec![[1.0, 0.0].repeat(2_000); 4];
+            let (found, expected) = (Sample::weighted(&mixed, &weights).ess_mean(), ess_mean(&thinned));
+            assert!((found / expected - 1.0).abs() < 0.1, "{apart}: {found}, expected {expected}");
+        }
+    }
+
+    #[test]
     fn what_does_not_vary_has_no_size() {
         assert!(effective_sample_size(&[2.0; 10], &[1.0; 10]).is_nan());
         assert!(effective_sample_size(&[1.0, 2.0], &[1.0; 2]).is_nan());

@@ -12,9 +12,9 @@
 //! sum ends and that chains which do not vary count in full.
 //!
 //! **Weights.** The mean Σ w x / Σ w of a chain is that of y_i = (n w_i / Σw) (x_i − x̄) around x̄, so its variance is γ_0(y) τ(y)/n with the
-//! autocovariances of y. Against the variance σ² = Σ w (x − x̄)² / Σ w of the law this is an effective size of n · σ²/γ_0(y) / τ(y): for
-//! independent draws (Σw)²/Σw², for equal weights the plain number. Correlations are weighted where the weights are, so weights may
-//! change as fast as they like. B is scaled like γ_0.
+//! autocovariances of y. Against the variance σ² = Σ w (x − x̄)² / Σ w of the law, and with B in both, the effective size is
+//! m n (σ² + B)/(γ_0(y) + B) / τ(y): for independent draws m (Σw)²/Σw², for equal weights the plain number, for chains apart the number of chains. Correlations are
+//! weighted where the weights are, so weights may change as fast as they like.
 
 use crate::autocorrelation::lagged_products;
 use crate::lanes;
@@ -57,9 +57,9 @@ pub(crate) fn effective_size(halves: &[&[f64]], weights: Option<&[&[f64]]>) -> f
     }
     let centred: Vec<&[f64]> = centred.chunks_exact(n).collect();
     let covariance = Autocovariance { centred, transform: Vec::new() };
+    let between = if means.len() > 1 { variance(&means) } else { 0.0 };
     // How much more the law varies than the weighted draws' sum of squares says: 1 for equal weights.
-    let gain = if weights.is_some() { spread / size / covariance.direct(0) } else { 1.0 };
-    let between = if means.len() > 1 { variance(&means) / gain } else { 0.0 };
+    let gain = if weights.is_some() { (spread / size + between) / (covariance.direct(0) + between) } else { 1.0 };
     gain * size / time(covariance, between, size)
 }
 
