@@ -14,6 +14,8 @@ mod stein;
 mod summary;
 #[path = "answers/typed.rs"]
 mod typed;
+#[path = "answers/zero_variance.rs"]
+mod zero_variance;
 
 use sgmcmc::sink::Draw;
 use sgmcmc::{ChainDraws, Constraint, Fit, Layout};

@@ -88,3 +88,33 @@ fn a_prediction_without_a_row_per_observation_is_refused() {
     assert!(error.contains("one row per observation") && error.contains("length 5, expected 50"), "{error}");
     assert!(fit.predict(&data, &zeros([1]), |_, r: Observations| r.y).is_err());
 }
+
+/// Leaving out an observation of a normal sample leaves a normal posterior: the predictive density is known.
+#[test]
+fn leaving_one_out_gives_the_exact_predictive_density() {
+    let n = 40;
+    let simulated = NormalMean::simulate(n, 1);
+    let x = normals(n, 1);
+    let (precision, total) = (n as f64 + 0.01, x.iter().sum::<f64>());
+    let draws: Vec<f64> = normals(4000, 5).iter().map(|z| total / precision + z / precision.sqrt()).collect();
+    let chain = |k: usize| draws[1000 * k..1000 * (k + 1)].iter().map(|x| vec![*x]).collect::<Vec<_>>();
+    let fit = fit_of(layout(&[("theta", &[1])]), &[chain(0), chain(1), chain(2), chain(3)]);
+    let loo = fit.loo(&simulated.posterior, &simulated.start).unwrap();
+    let exact = |x: &f64| {
+        let (mean, variance) = ((total - x) / (precision - 1.0), 1.0 + 1.0 / (precision - 1.0));
+        -0.5 * (x - mean).powi(2) / variance - 0.5 * f64::ln(variance)
+    };
+    for (found, x) in loo.elpd_i.iter().zip(&x) {
+        assert!((found - exact(x)).abs() < 0.01, "{found} against {}", exact(x));
+    }
+    assert_eq!(loo.above, 0);
+    let waic = fit.waic(&simulated.posterior, &simulated.start).unwrap();
+    assert!((waic.elpd - loo.elpd).abs() < 0.05, "{} against {}", waic.elpd, loo.elpd);
+    let mut weighted = sgmcmc::ChainDraws::new(1, vec![]);
+    for weight in [1.0, 2.0] {
+        let draw = sgmcmc::sink::Draw { iteration: 1, values: &[0.1], weight, log_posterior: 0.0, stats: &[] };
+        weighted.push(&draw).unwrap();
+    }
+    let weighted = Fit::new(layout(&[("theta", &[1])]), vec![weighted]).unwrap();
+    assert!(weighted.loo(&simulated.posterior, &simulated.start).unwrap_err().to_string().contains("equal weight"));
+}

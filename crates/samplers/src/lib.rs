@@ -17,7 +17,7 @@ pub mod threshold;
 pub use dynamics::{Dynamics, Positioned};
 pub use fit::{
     BlockDraws, ChainDraws, Check, Ending, Finding, Fit, Health, NoiseReport, Pointwise, Predictions, RunInfo,
-    Severity, StepHalving, Summary, SummaryRow, Thresholds,
+    Severity, SteinDiscrepancies, StepHalving, Summary, SummaryRow, Thresholds, ZeroVariance,
 };
 pub use hamiltonian::{Badodab, Baoab, NoiseEstimate, Sghmc, Sgnht, Thermostats};
 pub use kernel::{Chain, Cost, Kernel, Recipe, StepInfo};

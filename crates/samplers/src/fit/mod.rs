@@ -13,6 +13,7 @@ mod stein;
 mod subset;
 mod summary;
 mod typed;
+mod zero_variance;
 
 pub use check::{Check, Finding, Severity, Thresholds};
 pub use draws::ChainDraws;
@@ -24,6 +25,7 @@ pub use predictions::Predictions;
 pub use stein::{BlockDiscrepancy, SteinDiscrepancies};
 pub use summary::{Summary, SummaryRow};
 pub use typed::BlockDraws;
+pub use zero_variance::{CorrectedMean, ZeroVariance};
 
 use serde::{Deserialize, Serialize};
 use sgmcmc_core::{Error, Layout, Mode, Result};

@@ -3,7 +3,11 @@
 use rayon::prelude::*;
 use sgmcmc_core::{Error, Result, Target};
 
+use sgmcmc_diagnostics::ess_mean;
+use sgmcmc_diagnostics::loo::{self, Loo, Waic};
+
 use super::Fit;
+use super::stein::refused;
 
 /// Most bytes that [`Fit::pointwise`] takes.
 const MEMORY_LIMIT: usize = 1 << 30;
@@ -15,6 +19,9 @@ pub struct Pointwise {
     values: Vec<f64>,
     weights: Vec<f64>,
     chains: Vec<usize>,
+    /// The effective sample size of means over the number of draws: the mean over values, as in ArviZ; 1 for one chain.
+    relative_size: f64,
+    equal_weights: bool,
 }
 
 impl Pointwise {
@@ -59,6 +66,35 @@ impl Pointwise {
         self.rows().zip(&self.weights).for_each(|(row, weight)| mixture.add(row, *weight));
         mixture.mean_log()
     }
+
+    /// Leave-one-out cross-validation by Pareto-smoothed importance sampling.
+    ///
+    /// # Errors
+    ///
+    /// If there are too few draws, they differ in weight, or a log-likelihood is not finite.
+    pub fn loo(&self) -> Result<Loo> {
+        self.check_weights()?;
+        loo::loo(&self.values, self.observations, self.relative_size).map_err(refused)
+    }
+
+    /// The widely applicable information criterion; [`loo`](Self::loo) is more robust and says where it fails.
+    ///
+    /// # Errors
+    ///
+    /// As [`loo`](Self::loo).
+    pub fn waic(&self) -> Result<Waic> {
+        self.check_weights()?;
+        loo::waic(&self.values, self.observations).map_err(refused)
+    }
+
+    fn check_weights(&self) -> Result<()> {
+        if self.equal_weights {
+            return Ok(());
+        }
+        let reason = "LOO and WAIC are for draws of equal weight, and these were made with different step sizes: \
+                      use a constant step size, or `log_predictive_density` on a test set";
+        Err(Error::Draws { reason: reason.into() })
+    }
 }
 
 impl Fit {
@@ -98,6 +134,8 @@ impl Fit {
             values: pieces.concat(),
             weights: self.chains.iter().flat_map(|chain| chain.weights()).copied().collect(),
             chains: self.chains.iter().map(|chain| chain.len()).collect(),
+            relative_size: self.relative_size(),
+            equal_weights: !self.is_weighted(),
         })
     }
 
@@ -113,6 +151,39 @@ impl Fit {
         let pieces =
             self.each_piece(target, like, new, |mixture: &mut Mixture, row, weight| mixture.add(row, weight))?;
         Ok(pieces.into_iter().fold(new(), Mixture::join).mean_log())
+    }
+
+    /// [`Pointwise::loo`] of the data of `target`.
+    ///
+    /// # Errors
+    ///
+    /// As [`pointwise`](Self::pointwise) and [`Pointwise::loo`].
+    pub fn loo<T: Target>(&self, target: &T, like: &T::Params) -> Result<Loo> {
+        self.pointwise(target, like)?.loo()
+    }
+
+    /// [`Pointwise::waic`] of the data of `target`.
+    ///
+    /// # Errors
+    ///
+    /// As [`pointwise`](Self::pointwise) and [`Pointwise::waic`].
+    pub fn waic<T: Target>(&self, target: &T, like: &T::Params) -> Result<Waic> {
+        self.pointwise(target, like)?.waic()
+    }
+
+    fn relative_size(&self) -> f64 {
+        let draws: usize = self.chains.iter().map(|chain| chain.len()).sum();
+        if self.chains.len() == 1 {
+            return 1.0;
+        }
+        let size = |index: usize| {
+            let chains: Vec<Vec<f64>> = self.chains.iter().map(|chain| chain.element(index)).collect();
+            ess_mean(&chains)
+        };
+        // A value that does not vary has no effective size.
+        let sizes: Vec<f64> =
+            (0..self.layout.value_count()).into_par_iter().map(size).filter(|size| size.is_finite()).collect();
+        if sizes.is_empty() { 1.0 } else { sizes.iter().sum::<f64>() / (sizes.len() * draws) as f64 }
     }
 
     /// Goes through the draws in one piece per thread, each with its own evaluator, and shows `each` the log-likelihoods and the weight of
