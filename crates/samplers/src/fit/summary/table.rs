@@ -44,14 +44,15 @@ impl fmt::Display for Summary {
 }
 
 enum Line {
-    Row(String, [String; 9]),
+    Row(String, Vec<String>),
     Folded(String),
 }
 
 impl Summary {
     fn lines(&self, name: &str, rows: &[SummaryRow]) -> Vec<Line> {
         let shown = if self.folded && rows.len() > LONG { SHOWN } else { rows.len() };
-        let mut lines: Vec<Line> = rows[..shown].iter().map(|row| Line::Row(row.name.clone(), cells(row))).collect();
+        let mut lines: Vec<Line> =
+            rows[..shown].iter().map(|row| Line::Row(row.name.clone(), cells(row).into())).collect();
         let hidden = &rows[shown..];
         if !hidden.is_empty() {
             let least = hidden.iter().map(|row| row.ess_bulk).fold(f64::INFINITY, f64::min);
