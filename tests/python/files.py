@@ -1,14 +1,18 @@
 """Loads the fits that `cargo run -p sgmcmc-storage --example write_fit` wrote with the tools they are for.
 
-Usage: files.py DIRECTORY SUMMARY.csv   (the directory the example wrote to, and what it printed)
+Usage: files.py PROGRAM     (the example, built with all formats; it writes to a directory of its own)
 
 Every number is compared with the same one computed here, bit for bit; mean, sd, effective sizes, R-hat and standard errors with
-those that ArviZ computes from the loaded file, to 1e-6 relative.
+those that ArviZ computes from the loaded file, to 1e-6 relative. Then the program writes without end, is killed, and all draws it
+had flushed must be there.
 """
 
 import json
 import os
+import subprocess
 import sys
+import tempfile
+import time
 
 import arviz
 import cmdstanpy
@@ -25,13 +29,18 @@ def uniform(chain, draw, element):
     return ((chain * 7919 + draw * 104729 + element * 1299709 + draw * draw * 31 + chain * draw * 17) % 1000003) / 1000003
 
 
-def expected():
-    values = np.zeros((CHAINS, DRAWS, WIDTH))
+def recursion(draws):
+    values = np.zeros((CHAINS, draws, WIDTH))
     for chain in range(CHAINS):
         state = [0.0] * WIDTH
-        for draw in range(DRAWS):
+        for draw in range(draws):
             state = [0.5 * x + uniform(chain, draw, element) for element, x in enumerate(state)]
             values[chain, draw] = state
+    return values
+
+
+def expected():
+    values = recursion(DRAWS)
     parts, first = {}, 0
     for name, shape in SHAPES.items():
         width = int(np.prod(shape))
@@ -129,5 +138,38 @@ def main(directory, summary):
     print(f"{CHECKS} arrays have the numbers they should")
 
 
+def killed(program, directory):
+    run = subprocess.Popen([program, directory, "endless"])
+    time.sleep(1.5)
+    while not os.path.exists(os.path.join(directory, "flushed")):
+        assert run.poll() is None, "the writer failed"
+        time.sleep(0.05)
+    run.kill()
+    run.wait()
+    with open(os.path.join(directory, "flushed")) as file:
+        flushed = int(file.read())
+    # cmdstanpy wants chains of one length: one at a time.
+    stan = [cmdstanpy.from_csv([os.path.join(directory, f"run.csv/chain-{c + 1}.csv")]).stan_variable("W") for c in range(CHAINS)]
+    tree = arviz.from_zarr(os.path.join(directory, "run.zarr"))
+    zarr = tree["posterior"]["W"].values
+    table = pandas.read_parquet(os.path.join(directory, "run.parquet"))
+    wanted = recursion(max(*map(len, stan), zarr.shape[1], int(table["draw"].max()) + 1))[:, :, 1:7]
+    for chain in range(CHAINS):
+        assert len(stan[chain]) >= flushed, "killed run.csv"
+        same(stan[chain].reshape(-1, 6), wanted[chain, : len(stan[chain])], "killed run.csv")
+        draws = tree["sample_stats"]["iteration"].values[chain].astype(bool).sum()
+        assert draws >= flushed, "killed run.zarr"
+        same(zarr[chain, :draws].reshape(-1, 6), wanted[chain, :draws], "killed run.zarr")
+        rows = table[table["chain"] == chain].sort_values("draw")
+        assert len(rows) >= flushed, "killed run.parquet"
+        same(rows["W[1,2]"].values, wanted[chain, : len(rows), 5], "killed run.parquet")
+    print(f"killed after {flushed} draws of each chain were flushed: all there")
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    with tempfile.TemporaryDirectory() as whole, tempfile.TemporaryDirectory() as cut:
+        printed = os.path.join(whole, "summary.csv")
+        with open(printed, "w") as file:
+            subprocess.run([sys.argv[1], whole], stdout=file, check=True)
+        main(whole, printed)
+        killed(sys.argv[1], cut)

@@ -1,14 +1,15 @@
 //! Writes one fit in every format that is built in, whole and as a run would, and what this library says of it.
 //!
 //! For `tests/python/files.py`, which makes the same numbers and looks what other tools read:
-//! `cargo run -p sgmcmc-storage --features parquet,zarr --example write_fit -- DIRECTORY`.
+//! `cargo run -p sgmcmc-storage --features parquet,zarr --example write_fit -- DIRECTORY`. With `endless` behind the directory it
+//! writes as a run would until it is killed, and says how many draws of each chain are flushed.
 
 use std::error::Error;
 use std::path::Path;
 
 use sgmcmc_core::Layout;
-use sgmcmc_samplers::run::{ChainDraws, Fit};
-use sgmcmc_samplers::sink::{Draw, Schema, Sink};
+use sgmcmc_samplers::run::Fit;
+use sgmcmc_samplers::sink::{Draw, Memory, Schema, Sink};
 use sgmcmc_storage::fits;
 
 const CHAINS: usize = 4;
@@ -26,62 +27,87 @@ fn uniform(chain: usize, draw: usize, element: usize) -> f64 {
 }
 
 /// xₜ = xₜ₋₁/2 + uₜ, element by element.
-fn chain(number: usize) -> Result<ChainDraws, Box<dyn Error>> {
-    let width = layout()?.value_count();
-    let mut chain = ChainDraws::new(width, vec!["alpha".into()]);
-    let mut values = vec![0.0; width];
-    for draw in 0..DRAWS {
-        for (element, value) in values.iter_mut().enumerate() {
-            *value = 0.5 * *value + uniform(number, draw, element);
-        }
-        let [alpha, log_posterior] = [100, 101].map(|element| uniform(number, draw, element));
-        let iteration = 11 + draw as u64;
-        chain.push(&Draw { iteration, values: &values, weight: 0.125, log_posterior, stats: &[alpha] })?;
+fn advance(values: &mut [f64], chain: usize, draw: usize) {
+    for (element, value) in values.iter_mut().enumerate() {
+        *value = 0.5 * *value + uniform(chain, draw, element);
     }
-    Ok(chain)
+}
+
+/// Hands one draw to a sink.
+fn record<S: Sink>(sink: &mut S, chain: usize, draw: usize, values: &[f64]) -> Result<(), sgmcmc_core::Error> {
+    let [alpha, log_posterior] = [100, 101].map(|element| uniform(chain, draw, element));
+    sink.record(&Draw { iteration: 11 + draw as u64, values, weight: 0.125, log_posterior, stats: &[alpha] })
 }
 
 /// Hands a chain to a sink as a run does, up to its end.
-fn stream<S: Sink>(mut sink: S, number: usize, chain: &ChainDraws) -> Result<(), Box<dyn Error>> {
-    let stats = chain.stat_names().to_vec();
-    sink.begin(&Schema { layout: layout()?, draws: DRAWS, chain: number, stats })?;
-    let alpha = chain.stat("alpha").unwrap_or_default();
-    for (draw, values) in chain.rows().enumerate() {
-        sink.record(&Draw {
-            iteration: chain.iterations()[draw],
-            values,
-            weight: chain.weights()[draw],
-            log_posterior: chain.log_posterior()[draw],
-            stats: &[alpha[draw]],
-        })?;
+fn stream<S: Sink>(mut sink: S, number: usize) -> Result<S::Output, Box<dyn Error>> {
+    sink.begin(&Schema { layout: layout()?, draws: DRAWS, chain: number, stats: vec!["alpha".into()] })?;
+    let mut values = vec![0.0; layout()?.value_count()];
+    for draw in 0..DRAWS {
+        advance(&mut values, number, draw);
+        record(&mut sink, number, draw, &values)?;
     }
     sink.flush()?;
-    sink.finish();
+    Ok(sink.finish())
+}
+
+/// Writes to all streaming formats at once, without end.
+#[cfg(all(feature = "parquet", feature = "zarr"))]
+fn endless(directory: &Path) -> Result<(), Box<dyn Error>> {
+    use fits::{native::NativeDraws, parquet::ParquetDraws, stan_csv::StanCsvDraws, zarr::ZarrFit};
+    std::fs::create_dir_all(directory.join("run.csv"))?;
+    std::fs::create_dir_all(directory.join("run.sgmcmc"))?;
+    let zarr = ZarrFit::new(directory.join("run.zarr"))?;
+    let mut sinks = Vec::new();
+    for chain in 0..CHAINS {
+        let native = NativeDraws::new(directory.join(format!("run.sgmcmc/chain-{chain}.sgmcmc")));
+        let stan = StanCsvDraws::new(directory.join(format!("run.csv/chain-{}.csv", chain + 1)));
+        let parquet = ParquetDraws::new(directory.join("run.parquet"));
+        let mut sink = ((native, stan), (parquet, zarr.chain()));
+        sink.begin(&Schema { layout: layout()?, draws: 1 << 40, chain, stats: vec!["alpha".into()] })?;
+        sinks.push((sink, vec![0.0; layout()?.value_count()]));
+    }
+    for draw in 0_usize.. {
+        for (number, (sink, values)) in sinks.iter_mut().enumerate() {
+            advance(values, number, draw);
+            record(sink, number, draw, values)?;
+            if draw % 50 == 49 {
+                sink.flush()?;
+            }
+        }
+        if draw % 50 == 49 {
+            std::fs::write(directory.join("flushed"), (draw + 1).to_string())?;
+        }
+    }
     Ok(())
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let directory = std::env::args().nth(1).ok_or("give the directory to write to")?;
     let directory = Path::new(&directory);
+    #[cfg(all(feature = "parquet", feature = "zarr"))]
+    if std::env::args().nth(2).as_deref() == Some("endless") {
+        return endless(directory);
+    }
     std::fs::create_dir_all(directory.join("run.csv"))?;
-    let chains = (0..CHAINS).map(chain).collect::<Result<Vec<_>, _>>()?;
+    let chains = (0..CHAINS).map(|chain| stream(Memory::default(), chain)).collect::<Result<Vec<_>, _>>()?;
     let fit = Fit::new(layout()?, chains)?;
 
     fits::save(&fit, directory.join("fit.sgmcmc"))?;
     fits::save(&fit, directory.join("fit.json"))?;
     fits::save(&fit, directory.join("fit.csv"))?;
     let json = fits::json::JsonFit::new(directory.join("run.json"))?;
-    for (number, chain) in fit.chains().iter().enumerate() {
-        stream(json.chain(number), number, chain)?;
+    for number in 0..CHAINS {
+        stream(json.chain(number), number)?;
         let name = format!("chain-{}.csv", number + 1);
-        stream(fits::stan_csv::StanCsvDraws::new(directory.join("run.csv").join(name)), number, chain)?;
+        stream(fits::stan_csv::StanCsvDraws::new(directory.join("run.csv").join(name)), number)?;
     }
     json.finish()?;
     #[cfg(feature = "parquet")]
     {
         fits::save(&fit, directory.join("fit.parquet"))?;
-        for (number, chain) in fit.chains().iter().enumerate() {
-            stream(fits::parquet::ParquetDraws::new(directory.join("run.parquet")).every(150), number, chain)?;
+        for number in 0..CHAINS {
+            stream(fits::parquet::ParquetDraws::new(directory.join("run.parquet")).every(150), number)?;
         }
     }
     #[cfg(feature = "zarr")]
@@ -89,8 +115,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         use fits::zarr::Variable;
         fits::save(&fit, directory.join("fit.zarr"))?;
         let zarr = fits::zarr::ZarrFit::new(directory.join("run.zarr"))?;
-        for (number, chain) in fit.chains().iter().enumerate() {
-            stream(zarr.chain(), number, chain)?;
+        for number in 0..CHAINS {
+            stream(zarr.chain(), number)?;
         }
         let values = (0..CHAINS * DRAWS * 3).map(|i| -uniform(i, 0, 0)).collect();
         let dimensions = ["chain", "draw", "observation"].map(str::to_owned).to_vec();

@@ -126,11 +126,14 @@ pub(super) fn stat_names(fit: &Fit) -> Vec<String> {
 /// The columns of one element each: `name`, `shape`, and the number of the column of every element in row-major order.
 pub(super) type Grouped = (String, Vec<usize>, Vec<usize>);
 
+/// The subscripts, number and name of a column.
+type Member<'a> = (Vec<usize>, usize, &'a str);
+
 /// Finds parameters in the names of columns: `W[0,1]` (subscripts from 0) or, as Stan has them, `W.1.2` (from 1).
 ///
 /// Columns whose subscripts do not fill a box are parameters of their own.
 pub(super) fn group(columns: &[(usize, &str)], stan: bool) -> Vec<Grouped> {
-    let mut found: Vec<(&str, Vec<(Vec<usize>, usize, &str)>)> = Vec::new();
+    let mut found: Vec<(&str, Vec<Member<'_>>)> = Vec::new();
     let mut places = std::collections::HashMap::new();
     for (column, name) in columns {
         let (stem, subscripts) = subscripts(name, stan);
@@ -153,7 +156,7 @@ pub(super) fn group(columns: &[(usize, &str)], stan: bool) -> Vec<Grouped> {
 }
 
 /// The shape that the subscripts fill, each place once, and the columns in row-major order.
-fn filled(members: &[(Vec<usize>, usize, &str)]) -> Option<(Vec<usize>, Vec<usize>)> {
+fn filled(members: &[Member<'_>]) -> Option<(Vec<usize>, Vec<usize>)> {
     let rank = members.first()?.0.len();
     if rank == 0 {
         return (members.len() == 1).then(|| (vec![1], vec![members[0].1]));

@@ -22,7 +22,7 @@ fn child() {
     let (ending, directory) = task.split_once(' ').unwrap();
     let directory = Path::new(directory);
     let make = sinks(ending, &directory.join(format!("run.{ending}")));
-    let mut chains: Vec<_> = (0..2).map(|chain| make(chain)).collect();
+    let mut chains: Vec<_> = (0..2).map(make).collect();
     for (number, sink) in chains.iter_mut().enumerate() {
         sink.begin(&schema(number, 1 << 40)).unwrap();
     }

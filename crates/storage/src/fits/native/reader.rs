@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use sgmcmc_samplers::run::{ChainDraws, Ending, Fit};
 use sgmcmc_samplers::sink::{Draw, Schema};
 
-use super::record::Records;
+use super::record::{Record, Records};
 use super::{DRAW, ENDS, EXTENSION, Ends, HEAD};
 use crate::error::{Error, Problem, Result};
 use crate::fits::files_in;
@@ -60,7 +60,7 @@ fn read_file(path: &Path) -> Result<(Vec<Segment>, Option<Ends>)> {
     let mut records = Records::open(path)?;
     let mut segments: Vec<Segment> = Vec::new();
     let mut ends = None;
-    while let Some((place, tag, payload)) = records.next()? {
+    while let Some(Record { place, tag, payload }) = records.next()? {
         match tag {
             HEAD => {
                 let schema: Schema = decode(&records, place, &payload)?;

@@ -38,6 +38,14 @@ fn checksum(tag: [u8; 4], length: [u8; 4], payload: &[u8]) -> u32 {
     hasher.finalize()
 }
 
+/// A record that was read.
+pub(super) struct Record {
+    /// Its first byte in the file.
+    pub(super) place: u64,
+    pub(super) tag: [u8; 4],
+    pub(super) payload: Vec<u8>,
+}
+
 /// Reads record after record.
 pub(super) struct Records<'a> {
     path: &'a Path,
@@ -67,8 +75,8 @@ impl<'a> Records<'a> {
         Ok(records)
     }
 
-    /// The place, tag and payload of the next record; none at the end, and none where the file was cut.
-    pub(super) fn next(&mut self) -> Result<Option<(u64, [u8; 4], Vec<u8>)>> {
+    /// The next record; none at the end, and none where the file was cut.
+    pub(super) fn next(&mut self) -> Result<Option<Record>> {
         let place = self.place;
         let (Some(tag), Some(length), Some(expected)) = (self.array()?, self.array()?, self.array()?) else {
             return Ok(None);
@@ -84,7 +92,7 @@ impl<'a> Records<'a> {
         if payload.len() as u64 != size || checksum(tag, length, &payload) != u32::from_le_bytes(expected) {
             return Err(self.corrupt(place, "the checksum of this record is wrong".into()));
         }
-        Ok(Some((place, tag, payload)))
+        Ok(Some(Record { place, tag, payload }))
     }
 
     pub(super) fn corrupt(&self, place: u64, detail: String) -> Error {

@@ -112,9 +112,9 @@ fn assemble(path: &Path, table: Table) -> Result<Fit> {
     };
     // The rows of each chain, in the order of its draws.
     let mut chains: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    for row in 0..columns.first().map_or(0, Vec::len) {
-        chains.entry(first[0].map_or(0, |column| columns[column][row] as u64)).or_default().push(row);
-    }
+    let rows = 0..columns.first().map_or(0, Vec::len);
+    let number = |row: usize| first[0].map_or(0, |column| columns[column][row] as u64);
+    rows.for_each(|row| chains.entry(number(row)).or_default().push(row));
     if let Some(draw) = first[1] {
         chains.values_mut().for_each(|rows| rows.sort_by(|a, b| columns[draw][*a].total_cmp(&columns[draw][*b])));
     }
