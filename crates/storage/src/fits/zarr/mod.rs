@@ -7,7 +7,8 @@
 //!
 //! All chains of a run write to one store, chunk by chunk. Each file is replaced all or nothing, and what readers see of the store
 //! follows from one of them, the consolidated metadata: the arrays become longer when it is replaced, all at once, after the chunks
-//! are there. A chain that is behind the others shows NaN, at iteration 0; readers of this library leave that out.
+//! are there. A chain that is behind the others shows NaN, at iteration 0; readers of this library leave that out. The iteration of
+//! a draw is written after all its other numbers.
 
 mod groups;
 mod reader;

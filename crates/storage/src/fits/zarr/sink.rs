@@ -31,6 +31,8 @@ pub struct ZarrDraws {
     iterations: Vec<u64>,
     rows: Vec<f64>,
     clean: bool,
+    /// Whether it goes on in a chunk that is there.
+    restored: bool,
     /// Whether all that was taken is in the store.
     written: bool,
 }
@@ -49,6 +51,7 @@ impl ZarrDraws {
             iterations: Vec::new(),
             rows: Vec::new(),
             clean: false,
+            restored: false,
             written: false,
         }
     }
@@ -61,12 +64,17 @@ impl ZarrDraws {
     fn put(&mut self) -> Result<()> {
         let Some(files) = &self.files else { return Ok(()) };
         let chunk = self.before / self.block as u64;
-        for array in &self.arrays {
-            if !self.clean {
-                // What an earlier run left behind this place is not of this chain.
-                files.remove_chunks(array, self.chain, chunk).map_err(|error| failed(&self.path, error))?;
+        // An iteration says that a draw is there: it is the first to go and the last to come.
+        let (whole, others): (Vec<&Array>, Vec<&Array>) = self.arrays.iter().partition(|array| array.is_whole());
+        if !self.clean {
+            // What an earlier run left behind this place is not of this chain. The chunk a restored chain goes on in is replaced.
+            let first = chunk + u64::from(self.restored);
+            for array in whole.iter().chain(&others) {
+                files.remove_chunks(array, self.chain, first).map_err(|error| failed(&self.path, error))?;
             }
-            if !self.iterations.is_empty() {
+        }
+        if !self.iterations.is_empty() {
+            for array in others.iter().chain(&whole) {
                 self.put_chunk(files, array, chunk).map_err(|error| failed(&self.path.join(array.path()), error))?;
             }
         }
@@ -112,7 +120,7 @@ impl Sink for ZarrDraws {
         self.width = FIRST.len() - 1 + schema.stats.len() + schema.layout.value_count();
         self.block = draws_per_block(self.width);
         self.chain = schema.chain;
-        (self.before, self.clean, self.written) = (0, false, false);
+        (self.before, self.clean, self.restored, self.written) = (0, false, false, false);
         self.iterations.clear();
         self.rows.clear();
         let (layout, stats) = (schema.layout.clone(), schema.stats.clone());
@@ -169,7 +177,7 @@ impl Sink for ZarrDraws {
         self.before = *before;
         self.iterations = words[..draws].to_vec();
         self.rows = words[draws..].iter().map(|word| f64::from_bits(*word)).collect();
-        self.clean = false;
+        (self.clean, self.restored) = (false, draws > 0);
         Ok(())
     }
 
