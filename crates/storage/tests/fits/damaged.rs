@@ -1,9 +1,11 @@
 //! Damaged, truncated, foreign and empty files: errors that name file and place, no panic, no absurd allocation.
 
 use std::fs;
+use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use sgmcmc_storage::fits;
+use tempfile::TempDir;
 
 use crate::common::{files, fit};
 use crate::formats::ENDINGS;
@@ -82,28 +84,36 @@ fn a_stan_file_cut_anywhere_gives_its_whole_lines() {
     assert_eq!(most, 20);
 }
 
+/// A fit in every format, written once.
+static WRITTEN: LazyLock<TempDir> = LazyLock::new(|| {
+    let directory = tempfile::tempdir().unwrap();
+    ENDINGS.iter().for_each(|e| fits::save(&fit(&[8, 5]), directory.path().join(format!("fit.{e}"))).unwrap());
+    directory
+});
+
 /// Reads a file or directory with one byte changed, or cut, in one of its files: an error or a fit, nothing else.
 fn mutate(ending: &str, which: usize, place: usize, byte: Option<u8>) {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join(format!("fit.{ending}"));
-    fits::save(&fit(&[8, 5]), &path).unwrap();
+    let path = WRITTEN.path().join(format!("fit.{ending}"));
     let files = files(&path);
     let file = &files[which % files.len()];
-    let mut bytes = fs::read(file).unwrap();
-    let place = place % bytes.len().max(1);
+    let original = fs::read(file).unwrap();
+    let mut bytes = original.clone();
+    let place = place % bytes.len();
     match byte {
-        Some(byte) if !bytes.is_empty() => bytes[place] = byte,
-        _ => bytes.truncate(place),
+        Some(byte) => bytes[place] = byte,
+        None => bytes.truncate(place),
     }
     fs::write(file, bytes).unwrap();
-    match fits::open(&path) {
+    let read = fits::open(&path);
+    fs::write(file, original).unwrap();
+    match read {
         Ok(fit) => assert!(fit.chains().iter().all(|chain| chain.len() <= 10_000)),
         Err(error) => assert!(error.to_string().contains("fit."), "{error}"),
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn changed_bytes_make_errors_or_fits(which: usize, place: usize, byte: Option<u8>, format in 0..ENDINGS.len()) {
