@@ -25,7 +25,12 @@ diagnostics() {
     "$venv/bin/python" "$here/diagnostics.py" speed "${CARGO_TARGET_DIR:-$root/target}/release/examples/speed"
 }
 
-for part in diagnostics; do
+files() {
+    (cd "$root" && cargo build --quiet --package sgmcmc-storage --features parquet,zarr --example write_fit)
+    "$venv/bin/python" "$here/files.py" "${CARGO_TARGET_DIR:-$root/target}/debug/examples/write_fit"
+}
+
+for part in diagnostics files; do
     echo "== $part"
     "$part"
 done
