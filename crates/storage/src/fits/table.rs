@@ -87,6 +87,18 @@ pub(super) struct Extra {
 }
 
 impl Extra {
+    pub(super) fn to_json(&self) -> String {
+        // Names, numbers and lists: nothing that JSON has no form for.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    pub(super) fn from_json(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+}
+
+#[cfg(any(feature = "parquet", feature = "zarr"))]
+impl Extra {
     pub(super) fn of(fit: &Fit) -> Self {
         Self {
             layout: fit.layout().clone(),
@@ -96,22 +108,13 @@ impl Extra {
         }
     }
 
-    pub(super) fn to_json(&self) -> String {
-        // Names, numbers and lists: nothing that JSON has no form for.
-        serde_json::to_string(self).unwrap_or_default()
-    }
-
-    pub(super) fn from_json(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
-    }
-
     /// Puts back what the columns do not tell.
-    pub(super) fn dress(self, fit: Fit) -> Fit {
+    pub(super) fn dress(self, file: &Path, fit: Fit) -> Result<Fit> {
         let fit = fit.with_info(self.info.unwrap_or_default());
         if self.endings.len() == fit.chains().len() {
-            fit.clone().with_endings(self.endings).unwrap_or(fit)
+            fit.with_endings(self.endings).map_err(Error::content(file))
         } else {
-            fit
+            Ok(fit)
         }
     }
 }

@@ -10,7 +10,7 @@
 //! that are not finite are written as Python's `json` does, and reads: `NaN`, `Infinity`, `-Infinity`. A chain that is shorter than
 //! the others is filled up with NaN, at iteration 0.
 //!
-//! A JSON file is nothing until its last bracket is written. A run therefore writes [native](super::native) files beside it, which
+//! A JSON file is nothing until its last bracket is written. A run therefore writes [native files](super::native) beside it, which
 //! survive a kill, and [`JsonFit::finish`] turns them into JSON, replaced all or nothing.
 
 mod nested;

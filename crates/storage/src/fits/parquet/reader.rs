@@ -131,8 +131,8 @@ fn assemble(path: &Path, table: Table) -> Result<Fit> {
         (chain, rows.len())
     });
     let fit = table::fit(path, layout, chains.collect())?;
-    Ok(match own {
-        Some(extra) => extra.dress(fit),
-        None => fit,
-    })
+    match own {
+        Some(extra) => extra.dress(path, fit),
+        None => Ok(fit),
+    }
 }

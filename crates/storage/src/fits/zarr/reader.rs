@@ -110,10 +110,10 @@ fn read_store(path: &Path) -> Result<Fit> {
         (columns, draws)
     };
     let fit = table::fit(path, layout, (0..chains).map(chain).collect())?;
-    Ok(match extra.filter(|_| known.is_some()) {
-        Some(extra) => extra.dress(fit),
-        None => fit,
-    })
+    match extra.filter(|_| known.is_some()) {
+        Some(extra) => extra.dress(path, fit),
+        None => Ok(fit),
+    }
 }
 
 /// All arrays of draws of a group, in the order of their names.
