@@ -40,7 +40,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let draws = flags.get("draws", 20_000, "draws of each chain")?;
     let h = flags.get("step-size", 2e-5, "step size")?;
     let minibatch = flags.get("minibatch", 500, "observations per gradient")?;
-    let out = flags.get("out", String::new(), "directory for the fit, the summary and the report; none: not written")?;
+    let out =
+        flags.get("out", String::new(), "directory for the fit, the summary and the report; none: not written")?;
     let watch = flags.finish()?;
 
     println!("{OBSERVATIONS} SIMULATED observations of {COVARIATES} covariates and a yes/no answer");

@@ -38,9 +38,12 @@ pub fn density<C: AsRef<[f64]>>(chains: &[C], weights: &[C], frame: &Frame) -> R
 }
 
 pub(crate) fn draw<C: AsRef<[f64]>>(area: &Area<'_>, frame: &Frame, chains: &[C], weights: &[C]) -> Result<()> {
-    let Some(x) = range_of(pooled(chains), 0.02) else { return nothing(area, frame.title(), "no finite draws") };
     let densities: Vec<Option<KernelDensity>> =
         chains.iter().enumerate().map(|(i, chain)| KernelDensity::of(chain.as_ref(), weight(weights, i))).collect();
+    let places = densities.iter().flatten().flat_map(|density| density.points.iter().map(|point| point.0));
+    let Some(x) = range_of(pooled(chains).chain(places), 0.01) else {
+        return nothing(area, frame.title(), "no finite draws");
+    };
     let peak = densities.iter().flatten().map(KernelDensity::peak).fold(0.0, f64::max);
     let peak = if peak > 0.0 { peak } else { 1.0 };
     let axes = Axes::new(frame.title(), x, 0.0..1.06 * peak).legend(frame.named(chains.len())).unnumbered();
@@ -76,6 +79,11 @@ pub fn prior_posterior<C: AsRef<[f64]>>(chains: &[C], weights: &[C], prior: &Pri
         }
     };
     let after = KernelDensity::of(&draws, &weights);
+    let inside = |mut density: KernelDensity| {
+        density.points.retain(|point| x.contains(&point.0));
+        density
+    };
+    let (before, after) = (before.map(inside), after.map(inside));
     let peak = [&before, &after].into_iter().flatten().map(KernelDensity::peak).fold(0.0, f64::max);
     let peak = if peak > 0.0 && peak.is_finite() { peak } else { 1.0 };
     Plot::draw(frame, |area| {

@@ -1,8 +1,8 @@
 //! Densities of draws, by Gaussian kernels.
 //!
 //! f(x) = Σᵢ wᵢ K((x − xᵢ)/b) / b, with Silverman's b = 0.9 min(sd, IQR/1.34) n^(−1/5), n = (Σw)²/Σw². Draws are put on a grid first
-//! and the grid is convolved with the kernel. Beyond the smallest and the largest draw the density is folded back, so that a bound of
-//! the parameter does not look like a slope.
+//! and the grid is convolved with the kernel. Where draws pile up at their smallest or largest value, that value is taken for a bound: the
+//! density ends there, and what the kernel puts beyond is folded back. Elsewhere the density fades out over three b.
 
 use sgmcmc_diagnostics::{quantiles, standard_deviation};
 
@@ -11,7 +11,7 @@ const GRID: usize = 256;
 /// A density on a grid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelDensity {
-    /// Places and densities, from the smallest to the largest draw.
+    /// Places and densities, in order.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -25,21 +25,29 @@ impl KernelDensity {
             .unzip();
         let low = x.iter().copied().fold(f64::INFINITY, f64::min);
         let high = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let step = (high - low) / (GRID - 1) as f64;
-        if x.len() < 2 || !step.is_normal() {
+        let finest = (high - low) / (GRID - 1) as f64;
+        if x.len() < 2 || !finest.is_normal() {
             return None;
         }
-        let b = bandwidth(&x, &w).max(step);
+        let b = bandwidth(&x, &w).max(finest);
+        let bounded = |end: f64| piles_up(&x, &w, end, b, high - low);
+        let (at_low, at_high) = (bounded(low), bounded(high));
+        let low = if at_low { low } else { low - 3.0 * b };
+        let high = if at_high { high } else { high + 3.0 * b };
+        let step = (high - low) / (GRID - 1) as f64;
         let masses = masses(&x, &w, low, step);
         // Eight standard deviations is as far as the kernel is above rounding.
-        let reach = ((8.0 * b / step).ceil() as usize).min(4 * GRID);
-        let kernel: Vec<f64> = (0..=reach).map(|k| (-0.5 * (k as f64 * step / b).powi(2)).exp()).collect();
+        let reach = ((8.0 * b / step).ceil() as i64).min(GRID as i64);
+        let kernel = |k: i64| (-0.5 * (k as f64 * step / b).powi(2)).exp();
+        let kernel: Vec<f64> = (-reach..=reach).map(kernel).collect();
+        let last = GRID as i64 - 1;
         let mut density = vec![0.0; GRID];
         for (from, mass) in masses.iter().enumerate() {
-            for (k, value) in kernel.iter().enumerate() {
-                density[fold(from as i64 + k as i64)] += mass * value;
-                if k > 0 {
-                    density[fold(from as i64 - k as i64)] += mass * value;
+            for (k, value) in (-reach..=reach).zip(&kernel) {
+                let place = from as i64 + k;
+                let images = [(true, place), (at_low, -place), (at_high, 2 * last - place)];
+                for (_, place) in images.into_iter().filter(|(counts, place)| *counts && (0..=last).contains(place)) {
+                    density[place as usize] += mass * value;
                 }
             }
         }
@@ -55,11 +63,11 @@ impl KernelDensity {
     }
 }
 
-/// Where a place outside of the grid is mirrored to.
-fn fold(place: i64) -> usize {
-    let period = 2 * (GRID as i64 - 1);
-    let place = place.rem_euclid(period);
-    place.min(period - place) as usize
+/// Whether there is a bound at `end`: at least 2 % of the weight is within b of it, at no less than 0.3 of the mean density.
+fn piles_up(x: &[f64], w: &[f64], end: f64, b: f64, range: f64) -> bool {
+    let near: f64 = x.iter().zip(w).filter(|(x, _)| (**x - end).abs() <= b).map(|(_, w)| w).sum();
+    let share = near / w.iter().sum::<f64>();
+    share >= 0.02 && share / b >= 0.3 / range
 }
 
 fn bandwidth(x: &[f64], w: &[f64]) -> f64 {

@@ -53,7 +53,9 @@ pub fn pair(variables: &[Variable], frame: &Frame) -> Result<Plot> {
 fn diagonal(area: &Area<'_>, variable: &Variable) -> Result<()> {
     let draws = variable.chains.concat();
     let Some(x) = range_of(draws.iter().copied(), 0.03) else { return nothing(area, &variable.name, "") };
-    let Some(density) = KernelDensity::of(&draws, &[]) else { return nothing(area, &variable.name, "constant") };
+    let Some(mut density) = KernelDensity::of(&draws, &[]) else { return nothing(area, &variable.name, "constant") };
+    // The axis is that of the panels below, where the density may reach farther.
+    density.points.retain(|point| x.contains(&point.0));
     let mut axes = Axes::new(&variable.name, x.clone(), 0.0..1.06 * density.peak()).unnumbered().room(ROOM);
     axes.x_ticks = Ticks::new(&x, 3);
     density::curve(&mut axes.draw(area)?, &density, palette::INK.stroke_width(SCALE))

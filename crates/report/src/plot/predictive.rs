@@ -5,7 +5,7 @@ use plotters::prelude::*;
 use super::canvas::{Axes, SCALE, nothing};
 use super::decimate::spread;
 use super::ticks::range_of;
-use super::{Frame, KernelDensity, Plot, density, palette, pooled};
+use super::{Frame, KernelDensity, Plot, density, palette};
 use crate::error::Result;
 
 /// Replications shown.
@@ -18,8 +18,8 @@ pub fn predictive<C: AsRef<[f64]>>(observed: &[f64], replications: &[C], frame: 
     let densities: Vec<KernelDensity> = shown.iter().filter_map(|data| KernelDensity::of(data, &[])).collect();
     let peak = densities.iter().chain(&data).map(KernelDensity::peak).fold(0.0, f64::max);
     Plot::draw(frame, |area| {
-        let values = pooled(&shown).chain(observed.iter().copied());
-        let Some(x) = range_of(values, 0.02).filter(|_| peak > 0.0) else {
+        let places = densities.iter().chain(&data).flat_map(|density| density.points.iter().map(|point| point.0));
+        let Some(x) = range_of(places, 0.01).filter(|_| peak > 0.0) else {
             return nothing(area, frame.title(), "needs data that vary");
         };
         let axes = Axes::new(frame.title(), x, 0.0..1.06 * peak).labels("dark: observed, light: replicated", "");

@@ -156,3 +156,37 @@ fn densities_have_mass_one_and_follow_the_weights() {
     };
     assert!((right(&weighted) - 0.75).abs() < 0.03, "{}", right(&weighted));
 }
+
+#[test]
+fn densities_end_at_bounds_and_fade_out_elsewhere() {
+    // Exponential draws by their quantiles: bounded below, where the density is 1, and not above.
+    let draws: Vec<f64> = (0..4_000).map(|i| -((f64::from(i) + 0.5) / 4_000.0).ln()).collect();
+    let density = KernelDensity::of(&draws, &[]).unwrap();
+    let (first, last) = (density.points[0], density.points[density.points.len() - 1]);
+    let (smallest, largest) = (draws[3_999], draws[0]);
+    assert!((first.0 - smallest).abs() < 1e-12, "{first:?}");
+    assert!((first.1 - 1.0).abs() < 0.1, "{first:?}");
+    assert!(last.0 > largest && last.1 < 1e-3, "{last:?}");
+    // Normal draws have no bound.
+    let draws = noise(4_000, 3);
+    let density = KernelDensity::of(&draws, &[]).unwrap();
+    assert!(draws.iter().all(|x| *x > density.points[0].0), "{:?}", density.points[0]);
+    assert!(density.points[0].1 < 1e-3);
+}
+
+#[cfg(feature = "png")]
+#[test]
+fn pictures_of_pixels_have_twice_the_size_or_say_that_a_font_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.png");
+    let plot = trace(&chains(50), &Frame::new("x").size(300, 200)).unwrap();
+    match plot.save(&path) {
+        Ok(()) => {
+            let bytes = std::fs::read(&path).unwrap();
+            assert!(bytes.starts_with(b"\x89PNG"));
+            // Width and height stand at the start of the header.
+            assert_eq!(bytes[16..24], [0, 0, 0x02, 0x58, 0, 0, 0x01, 0x90]);
+        }
+        Err(error) => assert!(matches!(error, Error::NoFont { .. }), "{error}"),
+    }
+}
