@@ -1,0 +1,200 @@
+//! The built binary on saved fits.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use sgmcmc_core::Layout;
+use sgmcmc_samplers::sink::Draw;
+use sgmcmc_samplers::{ChainDraws, Fit};
+use sgmcmc_storage::fits;
+
+/// Two chains of 1,000 draws of `mu` and `beta[0..3]`; `apart` moves the second chain.
+fn saved(folder: &Path, name: &str, apart: f64) -> PathBuf {
+    let layout = Layout::new([("mu".to_owned(), vec![1], None), ("beta".to_owned(), vec![3], None)]).unwrap();
+    let chain = |chain: u64| {
+        let mut draws = ChainDraws::new(4, vec!["alpha".to_owned()]);
+        let mut state = 0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(chain + 1);
+        let mut uniform = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        for iteration in 1..=1000 {
+            let values: Vec<f64> = (0..4).map(|_| uniform() + apart * chain as f64).collect();
+            let draw = Draw { iteration, values: &values, weight: 1.0, log_posterior: -values[0], stats: &[0.01] };
+            draws.push(&draw).unwrap();
+        }
+        draws
+    };
+    let fit = Fit::new(layout, vec![chain(0), chain(1)]).unwrap();
+    let path = folder.join(name);
+    fits::save(&fit, &path).unwrap();
+    path
+}
+
+fn sgmcmc(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_sgmcmc")).args(arguments).output().unwrap()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn check_tells_by_its_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = sgmcmc(&["check", text(&saved(folder.path(), "good.sgmcmc", 0.0))]);
+    assert_eq!(good.status.code(), Some(0), "{}", stdout(&good));
+    let path = saved(folder.path(), "bad.sgmcmc", 5.0);
+    let bad = sgmcmc(&["check", text(&path)]);
+    assert_eq!(bad.status.code(), Some(1));
+    assert!(stdout(&bad).contains("R-hat"), "{}", stdout(&bad));
+    let quiet = sgmcmc(&["check", "--quiet", text(&path)]);
+    assert_eq!((quiet.status.code(), stdout(&quiet).as_str()), (Some(1), ""));
+}
+
+#[test]
+fn summaries_come_in_four_formats() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = saved(folder.path(), "fit.sgmcmc", 0.0);
+    let run = |arguments: &[&str]| {
+        let output = sgmcmc(&[&["summary", text(&path)], arguments].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        stdout(&output)
+    };
+    let table = run(&[]);
+    assert!(["mean", "eti89_lb", "r_hat", "mu", "beta[2]"].iter().all(|part| table.contains(part)), "{table}");
+    let csv = run(&["--format", "csv"]);
+    assert_eq!(csv.lines().count(), 5, "{csv}");
+    assert!(csv.starts_with(",mean,sd,"), "{csv}");
+    let json: serde_json::Value = serde_json::from_str(&run(&["-f", "json"])).unwrap();
+    assert_eq!(json.as_array().unwrap().len(), 4);
+    assert!((json[0]["mean"].as_f64().unwrap() - 0.5).abs() < 0.05, "{json}");
+    assert!(run(&["--format", "markdown"]).starts_with('|'));
+    let one = run(&["mu", "--format", "csv"]);
+    assert!(one.contains("mu") && !one.contains("beta"), "{one}");
+}
+
+#[test]
+fn reports_go_beside_the_fit_or_where_they_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = saved(folder.path(), "fit.sgmcmc", 0.0);
+    let output = sgmcmc(&["report", text(&path)]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let page = std::fs::read_to_string(folder.path().join("fit.html")).unwrap();
+    assert!(page.contains("<title>fit.sgmcmc</title>") && page.contains("data-name=\"beta[2]\""));
+    let other = folder.path().join("other.html");
+    let output = sgmcmc(&["report", text(&path), "-o", text(&other), "--title", "A & B", "--limit", "1"]);
+    assert!(stdout(&output).contains("other.html"));
+    let page = std::fs::read_to_string(other).unwrap();
+    assert!(page.contains("<title>A &amp; B</title>"));
+    assert_eq!(page.matches("class=\"plots\"").count(), 1);
+}
+
+#[test]
+fn every_format_can_be_converted_and_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = saved(folder.path(), "fit.sgmcmc", 0.0);
+    let summary = |path: &Path| {
+        let output = sgmcmc(&["summary", text(path), "--format", "json"]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let rows: Vec<serde_json::Value> = serde_json::from_str(&stdout(&output)).unwrap();
+        rows.iter()
+            .map(|row| (row["name"].as_str().unwrap().to_owned(), row["mean"].as_f64().unwrap()))
+            .collect::<Vec<_>>()
+    };
+    for name in ["fit.json", "fit.csv", "fit.parquet", "fit.zarr", "again.sgmcmc"] {
+        let converted = folder.path().join(name);
+        let output = sgmcmc(&["convert", text(&path), text(&converted)]);
+        assert_eq!(output.status.code(), Some(0), "{name}: {}", stderr(&output));
+        for (one, other) in summary(&path).into_iter().zip(summary(&converted)) {
+            assert_eq!(one.0, other.0, "{name}");
+            assert!((one.1 - other.1).abs() < 1e-9, "{name}: {one:?} {other:?}");
+        }
+        let again = sgmcmc(&["convert", text(&path), text(&converted)]);
+        assert_eq!(again.status.code(), Some(2), "{name} was replaced");
+        assert!(stderr(&again).contains(name) && stderr(&again).contains("--force"));
+        let forced = sgmcmc(&["convert", "--force", text(&path), text(&converted)]);
+        assert_eq!(forced.status.code(), Some(0), "{name}: {}", stderr(&forced));
+    }
+    let onto_itself = sgmcmc(&["convert", "--force", text(&path), text(&path)]);
+    assert_eq!(onto_itself.status.code(), Some(2));
+    let foreign = folder.path().join("photos.zarr");
+    std::fs::create_dir(&foreign).unwrap();
+    std::fs::write(foreign.join("photo.jpg"), "x").unwrap();
+    assert_eq!(sgmcmc(&["convert", "--force", text(&path), text(&foreign)]).status.code(), Some(2));
+    assert!(foreign.join("photo.jpg").exists(), "a directory of something else was removed");
+}
+
+#[test]
+fn info_shows_names_shapes_and_chains() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = stdout(&sgmcmc(&["info", text(&saved(folder.path(), "fit.sgmcmc", 0.0))]));
+    for part in ["fit.sgmcmc (Native)", "beta  [3]", "0  1000 draws, complete", "statistics  alpha"] {
+        assert!(output.contains(part), "{part}: {output}");
+    }
+}
+
+#[test]
+fn mistakes_are_told_with_the_file_and_exit_code_two() {
+    let folder = tempfile::tempdir().unwrap();
+    let (empty, foreign) = (folder.path().join("empty.sgmcmc"), folder.path().join("foreign.sgmcmc"));
+    std::fs::write(&empty, "").unwrap();
+    std::fs::write(&foreign, "not a fit at all").unwrap();
+    for path in [&folder.path().join("absent.sgmcmc"), &empty, &foreign] {
+        for command in ["summary", "check", "report", "info"] {
+            let output = sgmcmc(&[command, text(path)]);
+            assert_eq!(output.status.code(), Some(2), "{command} {}", path.display());
+            let message = stderr(&output);
+            assert!(message.contains(text(path)), "{command}: {message}");
+            assert!(!message.contains("panicked"), "{command}: {message}");
+        }
+    }
+    let path = saved(folder.path(), "fit.sgmcmc", 0.0);
+    let unknown = sgmcmc(&["summary", text(&path), "gamma"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(stderr(&unknown).contains("gamma") && stderr(&unknown).contains("fit.sgmcmc"), "{}", stderr(&unknown));
+    let ending = sgmcmc(&["convert", text(&path), text(&folder.path().join("fit.xyz"))]);
+    assert_eq!(ending.status.code(), Some(2));
+    assert!(stderr(&ending).contains("fit.xyz"));
+    let nowhere = sgmcmc(&["report", text(&path), "-o", "/nonexistent/report.html"]);
+    assert_eq!(nowhere.status.code(), Some(2));
+    assert!(stderr(&nowhere).contains("/nonexistent/report.html"));
+    assert_eq!(sgmcmc(&["frobnicate"]).status.code(), Some(2));
+}
+
+#[test]
+fn help_has_examples_for_every_command() {
+    let help = sgmcmc(&["--help"]);
+    assert_eq!(help.status.code(), Some(0));
+    assert!(stdout(&help).contains("Examples:") && stdout(&help).contains("Exit codes:"));
+    for command in ["summary", "check", "report", "convert", "info"] {
+        assert!(stdout(&sgmcmc(&[command, "--help"])).contains(&format!("Example: sgmcmc {command}")), "{command}");
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = saved(folder.path(), "bad.sgmcmc", 5.0);
+    for (command, code) in [("summary", 0), ("check", 1)] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_sgmcmc"))
+            .args([command, text(&path)])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(code), ""), "{command}");
+    }
+}
