@@ -106,12 +106,15 @@ impl Plotter<'_> {
 
     /// Means, quartiles and 89 % intervals of the parameters `names`, of all where none is named. Those with R-hat above 1.01 are hollow.
     pub fn forest(&self, names: &[&str]) -> Result<Plot> {
-        let ranges = match names {
-            [] => vec![0..self.fit.layout().value_count()],
-            names => names.iter().map(|name| elements(self.fit, name)).collect::<Result<_>>()?,
-        };
+        let mut places = Vec::new();
+        for name in names {
+            places.extend(elements(self.fit, name)?);
+        }
+        if names.is_empty() {
+            places.extend(0..self.fit.layout().value_count());
+        }
         let summary = self.fit.summary();
-        let rows = ranges.into_iter().flatten().filter_map(|index| Some((index, summary.rows().get(index)?)));
+        let rows = places.into_iter().filter_map(|index| Some((index, summary.rows().get(index)?)));
         let intervals: Vec<Interval> = rows.map(|(index, row)| interval(self.fit, index, row)).collect();
         let title = self.title.as_deref().unwrap_or("mean, quartiles and 89 % interval");
         plot::forest(&intervals, &self.frame.titled(title))

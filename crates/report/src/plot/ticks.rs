@@ -33,7 +33,7 @@ impl Ticks {
         let places: Vec<f64> = (0..=count).map(|i| (first + i as f64) * step).collect();
         let largest = range.start.abs().max(range.end.abs());
         let step_power = step.log10().floor();
-        let scientific = largest >= 1e6 || largest < 1e-3;
+        let scientific = !(1e-3..1e6).contains(&largest);
         let decimals = if scientific { largest.log10().floor() - step_power } else { -step_power };
         Self { places, decimals: decimals.clamp(0.0, 12.0) as usize, scientific, names: Vec::new() }
     }
