@@ -82,3 +82,29 @@ fn together<C: AsRef<[f64]>>(chains: &[C], weights: &[C], count: usize) -> Optio
     let error = 2.0 * mcse_mean(&parts);
     (mean.is_finite() && error.is_finite()).then_some((count as f64, mean, error))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_are_of_the_draws_so_far_by_weight() {
+        assert_eq!(means(&[1.0, 3.0, 5.0], &[1.0, 1.0, 2.0]), [(1.0, 1.0), (2.0, 2.0), (3.0, 3.5)]);
+        assert_eq!(means(&[1.0, 3.0, 5.0], &[]), [(1.0, 1.0), (2.0, 2.0), (3.0, 3.0)]);
+    }
+
+    #[test]
+    fn all_chains_together_have_a_band_of_two_standard_errors() {
+        let chain = |shift: f64| (0..40).map(|i| shift + (f64::from(i) * 1.7).sin()).collect::<Vec<_>>();
+        let chains = [chain(0.0), chain(1.0)];
+        let weights = [vec![3.0; 40], vec![1.0; 40]];
+        let (count, plain, error) = together(&chains, &[], 20).unwrap();
+        let parts = [&chains[0][..20], &chains[1][..20]];
+        assert!((count - 20.0).abs() < 1e-12);
+        assert!((plain - mean(&parts.concat(), &[1.0; 40])).abs() < 1e-12);
+        assert!((error - 2.0 * mcse_mean(&parts)).abs() < 1e-12);
+        // The second chain is 1 higher and has a quarter of the weight instead of half.
+        let (_, weighted, _) = together(&chains, &weights, 20).unwrap();
+        assert!((plain - weighted - 0.25).abs() < 1e-12, "{plain} {weighted}");
+    }
+}

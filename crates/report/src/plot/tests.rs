@@ -191,3 +191,26 @@ fn pictures_of_pixels_have_twice_the_size_or_say_that_a_font_is_missing() {
         Err(error) => assert!(matches!(error, Error::NoFont { .. }), "{error}"),
     }
 }
+
+#[test]
+fn ranks_of_separate_chains_lie_in_separate_halves() {
+    let low = noise(200, 1);
+    let high: Vec<f64> = low.iter().map(|x| x + 100.0).collect();
+    let plot = rank(&[low, high], &Frame::new("")).unwrap();
+    let parsed = roxmltree::Document::parse(plot.svg()).unwrap();
+    // Ends of the bars of a chain that are not empty.
+    let ends = |colour: &str| {
+        let number = |node: roxmltree::Node<'_, '_>, name| node.attribute(name).unwrap().parse::<f64>().unwrap();
+        let bars =
+            parsed.descendants().filter(|node| node.has_tag_name("rect") && node.attribute("fill") == Some(colour));
+        let bars = bars.filter(|bar| number(*bar, "height") > 1.0);
+        let ends: Vec<f64> = bars.flat_map(|bar| [number(bar, "x"), number(bar, "x") + number(bar, "width")]).collect();
+        assert_eq!(ends.len(), 20, "ten bars");
+        (ends.iter().copied().fold(f64::INFINITY, f64::min), ends.iter().copied().fold(0.0, f64::max))
+    };
+    let (first, second) = (ends("#0072B2"), ends("#D55E00"));
+    assert!((first.1 - second.0).abs() <= 1.0, "the halves meet: {first:?} {second:?}");
+    let (left, right) = (first.1 - first.0, second.1 - second.0);
+    assert!((left - right).abs() <= 2.0, "they are equally wide: {first:?} {second:?}");
+    assert!(second.1 < f64::from(480 * canvas::SCALE), "they are inside of the picture: {second:?}");
+}
