@@ -66,9 +66,10 @@ impl Scheme for WithoutReplacement {
 /// with probability at least one half.
 fn take(count: usize, all: usize, rng: &mut StreamRng, taken: &mut [u64], rows: &mut Vec<usize>) {
     while rows.len() < count {
-        let mut kept = rows.len();
-        below(all, count - kept, rng, rows);
-        for i in kept..count {
+        let first = rows.len();
+        below(all, count - first, rng, rows);
+        let mut kept = first;
+        for i in first..count {
             let row = rows[i];
             let (word, bit) = (row / 64, row % 64);
             // Written without a branch: a row that was taken before is overwritten by the next.

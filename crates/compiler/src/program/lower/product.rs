@@ -129,7 +129,7 @@ impl Lowering<'_> {
             if !a_by_rows && !a_by_columns {
                 a = self.copy(id, &a);
             }
-            if !b_by_rows && !(b_by_columns && vector) {
+            if !(b_by_rows || b_by_columns && vector) {
                 b = self.copy(id, &b);
             }
         }
