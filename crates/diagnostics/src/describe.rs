@@ -32,8 +32,8 @@ pub struct Description {
 /// Mean, sd and interval are of all draws; if chains differ in length, the rest is of all chains cut to the shortest.
 pub fn describe<C: AsRef<[f64]>>(chains: &[C]) -> Description {
     let cut = Sample::new(chains);
-    let all: Vec<f64> = chains.iter().flat_map(AsRef::as_ref).copied().collect();
-    finish(&cut, all.len(), || Sample::new(&[all]))
+    let all = chains.iter().map(|chain| chain.as_ref().len()).sum();
+    finish(&cut, all, || Sample::new(&[chains.iter().map(AsRef::as_ref).collect::<Vec<_>>().concat()]))
 }
 
 /// Describes the draws of one value in all chains, with a weight for each draw; equal weights give what [`describe`] gives.

@@ -17,10 +17,10 @@
 //! weighted where the weights are, so weights may change as fast as they like.
 
 use crate::autocorrelation::lagged_products;
-use crate::lanes;
+use crate::lanes::{self, LAGS};
 
-/// Lags taken one by one before all of them are asked of the Fourier transform.
-const DIRECT: usize = 16;
+/// Lags taken a few at a time before all of them are asked of the Fourier transform.
+const DIRECT: usize = 48;
 
 /// ArviZ's measure of "does not vary": the decimal resolution of a double.
 const RESOLUTION: f64 = 1e-15;
@@ -56,10 +56,10 @@ pub(crate) fn effective_size(halves: &[&[f64]], weights: Option<&[&[f64]]>) -> f
         }
     }
     let centred: Vec<&[f64]> = centred.chunks_exact(n).collect();
-    let covariance = Autocovariance { centred, transform: Vec::new() };
+    let mut covariance = Autocovariance { centred, products: Vec::with_capacity(DIRECT), transformed: false };
     let between = if means.len() > 1 { variance(&means) } else { 0.0 };
     // How much more the law varies than the weighted draws' sum of squares says: 1 for equal weights.
-    let gain = if weights.is_some() { (spread / size + between) / (covariance.direct(0) + between) } else { 1.0 };
+    let gain = if weights.is_some() { (spread / size + between) / (covariance.at(0) + between) } else { 1.0 };
     gain * size / time(covariance, between, size)
 }
 
@@ -100,7 +100,10 @@ fn time(mut covariance: Autocovariance<'_>, between: f64, size: f64) -> f64 {
 /// The mean autocovariances of centred series of one length, found as they are asked for.
 struct Autocovariance<'a> {
     centred: Vec<&'a [f64]>,
-    transform: Vec<f64>,
+    /// The sums of products at the lags from 0 on, over all series.
+    products: Vec<f64>,
+    /// Whether they are those at all lags.
+    transformed: bool,
 }
 
 impl Autocovariance<'_> {
@@ -109,18 +112,18 @@ impl Autocovariance<'_> {
     }
 
     fn at(&mut self, lag: usize) -> f64 {
-        if lag < DIRECT {
-            return self.direct(lag);
+        while lag >= self.products.len() && lag < DIRECT {
+            let mut sums = [0.0; LAGS];
+            for y in &self.centred {
+                sums.iter_mut().zip(lanes::lagged(y, self.products.len())).for_each(|(sum, more)| *sum += more);
+            }
+            self.products.extend(sums);
         }
-        if self.transform.is_empty() {
-            self.transform = lagged_products(&self.centred);
+        if lag >= DIRECT && !self.transformed {
+            self.products = lagged_products(&self.centred);
+            self.transformed = true;
         }
-        self.transform[lag] / (self.centred.len() * self.length()) as f64
-    }
-
-    fn direct(&self, lag: usize) -> f64 {
-        let sum: f64 = self.centred.iter().map(|y| lanes::dot(y, &y[lag..])).sum();
-        sum / (self.centred.len() * self.length()) as f64
+        self.products[lag] / (self.centred.len() * self.length()) as f64
     }
 }
 

@@ -1,47 +1,122 @@
 //! Sums over slices in eight lanes: what the processor's vectors take at once, and more accurate than one sum.
+//!
+//! Each is compiled for several instruction sets, and the best that the machine has is taken when it runs.
+
+use pulp::{Arch, NullaryFnOnce};
 
 const LANES: usize = 8;
 
+/// Lags whose products are summed at once.
+pub(crate) const LAGS: usize = 4;
+
 /// Σ x.
 pub(crate) fn sum(x: &[f64]) -> f64 {
-    fold(x, |lane, value| lane + value)
+    run(
+        #[inline(always)]
+        || fold(x, |lane, value| lane + value),
+    )
 }
 
 /// Σ (x − centre)².
 pub(crate) fn squares(x: &[f64], centre: f64) -> f64 {
-    fold(x, |lane, value| lane + (value - centre) * (value - centre))
+    run(
+        #[inline(always)]
+        || fold(x, |lane, value| lane + (value - centre) * (value - centre)),
+    )
 }
 
 /// Σ x y, over as many as both have.
 pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
     let both = x.len().min(y.len());
-    let (left, right) = (x[..both].chunks_exact(LANES), y[..both].chunks_exact(LANES));
-    let rest: f64 = left.remainder().iter().zip(right.remainder()).map(|(x, y)| x * y).sum();
-    let mut lanes = [0.0; LANES];
-    for (x, y) in left.zip(right) {
-        for (lane, (x, y)) in lanes.iter_mut().zip(x.iter().zip(y)) {
-            *lane += x * y;
-        }
+    let (left, right) = (x[..both].as_chunks::<LANES>(), y[..both].as_chunks::<LANES>());
+    let whole = run(
+        #[inline(always)]
+        || {
+            let mut lanes = [0.0; LANES];
+            left.0.iter().zip(right.0).for_each(|(x, y)| add(&mut lanes, x, y));
+            lanes.iter().sum::<f64>()
+        },
+    );
+    whole + left.1.iter().zip(right.1).map(|(x, y)| x * y).sum::<f64>()
+}
+
+/// Σᵢ xᵢ xᵢ₊ₗ at the lags l = first, first + 1, …, over as many as there are.
+pub(crate) fn lagged(x: &[f64], first: usize) -> [f64; LAGS] {
+    let later = |lag: usize| x.get(first + lag..).unwrap_or(&[]);
+    let whole = later(LAGS - 1).len() / LANES;
+    let chunks = |lag: usize| &later(lag).as_chunks::<LANES>().0[..whole];
+    let (now, [y0, y1, y2, y3]) = (&x.as_chunks::<LANES>().0[..whole], [chunks(0), chunks(1), chunks(2), chunks(3)]);
+    // Written out: sums in an array that a loop goes through would not stay in registers.
+    let mut sums = run(
+        #[inline(always)]
+        || {
+            let [mut s0, mut s1, mut s2, mut s3] = [[0.0; LANES]; LAGS];
+            for ((((x, y0), y1), y2), y3) in now.iter().zip(y0).zip(y1).zip(y2).zip(y3) {
+                add(&mut s0, x, y0);
+                add(&mut s1, x, y1);
+                add(&mut s2, x, y2);
+                add(&mut s3, x, y3);
+            }
+            [s0, s1, s2, s3].map(
+                #[inline(always)]
+                |lanes| lanes.iter().sum::<f64>(),
+            )
+        },
+    );
+    let done = whole * LANES;
+    for (lag, sum) in sums.iter_mut().enumerate() {
+        *sum += x[done..].iter().zip(later(lag).get(done..).unwrap_or(&[])).map(|(x, y)| x * y).sum::<f64>();
     }
-    lanes.iter().sum::<f64>() + rest
+    sums
 }
 
 /// The smallest and the largest value; none if one is not finite.
 pub(crate) fn range(x: &[f64]) -> Option<(f64, f64)> {
-    // An infinity or a NaN makes the sum of 0 · x NaN, without a branch.
-    let finite = !fold(x, |lane, value| lane + 0.0 * value).is_nan();
-    let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
-    for chunk in x.chunks(LANES) {
-        for ((low, high), value) in low.iter_mut().zip(&mut high).zip(chunk) {
-            *low = if value < low { *value } else { *low };
-            *high = if value > high { *value } else { *high };
-        }
-    }
-    let (low, high) =
-        (low.into_iter().fold(f64::INFINITY, f64::min), high.into_iter().fold(f64::NEG_INFINITY, f64::max));
-    finite.then_some((low, high))
+    run(
+        #[inline(always)]
+        || {
+            // An infinity or a NaN makes the sum of 0 · x NaN, without a branch.
+            let finite = !fold(x, |lane, value| lane + 0.0 * value).is_nan();
+            let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+            for chunk in x.chunks(LANES) {
+                for ((low, high), value) in low.iter_mut().zip(&mut high).zip(chunk) {
+                    *low = if value < low { *value } else { *low };
+                    *high = if value > high { *value } else { *high };
+                }
+            }
+            let (low, high) =
+                (low.into_iter().fold(f64::INFINITY, f64::min), high.into_iter().fold(f64::NEG_INFINITY, f64::max));
+            finite.then_some((low, high))
+        },
+    )
 }
 
+/// Runs `kernel`, all of which is inlined, compiled for the instructions the machine has.
+#[inline(always)]
+fn run<R>(kernel: impl FnOnce() -> R) -> R {
+    struct Kernel<F>(F);
+
+    impl<R, F: FnOnce() -> R> NullaryFnOnce for Kernel<F> {
+        type Output = R;
+
+        #[inline(always)]
+        fn call(self) -> R {
+            (self.0)()
+        }
+    }
+
+    Arch::new().dispatch(Kernel(kernel))
+}
+
+/// lanes += x y.
+#[inline(always)]
+fn add(lanes: &mut [f64; LANES], x: &[f64; LANES], y: &[f64; LANES]) {
+    for lane in 0..LANES {
+        lanes[lane] += x[lane] * y[lane];
+    }
+}
+
+#[inline(always)]
 fn fold(x: &[f64], step: impl Fn(f64, f64) -> f64) -> f64 {
     let mut lanes = [0.0; LANES];
     let chunks = x.chunks_exact(LANES);
@@ -64,6 +139,12 @@ mod tests {
         assert!((sum(&x) - 210.0).abs() < 1e-12);
         assert!((squares(&x, 10.0) - 770.0).abs() < 1e-12);
         assert!((dot(&x, &x[1..]) - (2870.0 - 210.0)).abs() < 1e-12);
+        for first in [0, 1, 7, 18, 20, 30] {
+            for (found, lag) in lagged(&x, first).into_iter().zip(first..) {
+                let expected: f64 = x.iter().zip(x.iter().skip(lag)).map(|(x, y)| x * y).sum();
+                assert!((found - expected).abs() < 1e-12, "lag {lag}: {found}, expected {expected}");
+            }
+        }
         assert_eq!(range(&x), Some((0.0, 20.0)));
         assert_eq!(range(&[1.0, f64::INFINITY]), None);
         assert_eq!(range(&[1.0, f64::NAN]), None);

@@ -155,8 +155,8 @@ impl Sample {
 fn cut<C: AsRef<[f64]>, L: AsRef<[f64]>>(chains: &[C], like: &[L]) -> (Vec<f64>, usize, usize) {
     let used = like.iter().map(|chain| chain.as_ref().len()).filter(|length| *length > 0);
     let length = used.clone().min().unwrap_or(0);
-    let kept = chains.iter().map(AsRef::as_ref).filter(|chain| !chain.is_empty());
-    (kept.flat_map(|chain| &chain[..length]).copied().collect(), used.count(), length)
+    let kept = chains.iter().map(AsRef::as_ref).filter(|chain| !chain.is_empty()).map(|chain| &chain[..length]);
+    (kept.collect::<Vec<_>>().concat(), used.count(), length)
 }
 
 #[cfg(test)]
