@@ -4,8 +4,8 @@
 //! ranks (bulk), the draws (mean), their squared deviations (sd), or the indicators of lying at or below a quantile (quantile); the tail's is
 //! the smaller of the quantiles 0.11 and 0.89, as in ArviZ 1.x, whose intervals hold 89 %.
 
-use crate::geyer;
 use crate::sample::Sample;
+use crate::{geyer, indicator};
 
 /// The interval's probability in ArviZ 1.x; the tails are beyond this quantile and its mirror image.
 const TAIL: f64 = 0.89;
@@ -74,7 +74,13 @@ impl Sample {
 
     /// The effective sample size for the quantile at `p`.
     pub fn ess_quantile(&self, p: f64) -> f64 {
-        self.if_valid(|sample| sample.effective_size(&sample.indicator(sample.quantile(p))))
+        self.if_valid(|sample| {
+            let threshold = sample.quantile(p);
+            match sample.weights {
+                None => indicator::effective_size(&sample.halves(&sample.draws), threshold),
+                Some(_) => sample.effective_size(&sample.indicator(threshold)),
+            }
+        })
     }
 
     fn if_valid(&self, size: impl FnOnce(&Self) -> f64) -> f64 {

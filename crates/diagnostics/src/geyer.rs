@@ -60,15 +60,14 @@ pub(crate) fn effective_size(halves: &[&[f64]], weights: Option<&[&[f64]]>) -> f
     let between = if means.len() > 1 { variance(&means) } else { 0.0 };
     // How much more the law varies than the weighted draws' sum of squares says: 1 for equal weights.
     let gain = if weights.is_some() { (spread / size + between) / (covariance.at(0) + between) } else { 1.0 };
-    gain * size / time(covariance, between, size)
+    gain * size / time(n, |lag| covariance.at(lag), between, size)
 }
 
-/// τ, at least 1/log10(size).
-fn time(mut covariance: Autocovariance<'_>, between: f64, size: f64) -> f64 {
-    let n = covariance.length();
-    let within = covariance.at(0) * n as f64 / (n as f64 - 1.0);
+/// τ, at least 1/log10(size), from the mean autocovariances of series of n numbers.
+pub(crate) fn time(n: usize, mut autocovariance: impl FnMut(usize) -> f64, between: f64, size: f64) -> f64 {
+    let within = autocovariance(0) * n as f64 / (n as f64 - 1.0);
     let total = within * (n as f64 - 1.0) / n as f64 + between;
-    let mut correlation = |lag: usize| 1.0 - (within - covariance.at(lag)) / total;
+    let mut correlation = |lag: usize| 1.0 - (within - autocovariance(lag)) / total;
     let (mut even, mut odd) = (1.0, correlation(1));
     let mut kept = vec![even, odd];
     let mut lag = 1;

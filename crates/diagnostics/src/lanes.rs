@@ -93,7 +93,7 @@ pub(crate) fn range(x: &[f64]) -> Option<(f64, f64)> {
 
 /// Runs `kernel`, all of which is inlined, compiled for the instructions the machine has.
 #[inline(always)]
-fn run<R>(kernel: impl FnOnce() -> R) -> R {
+pub(crate) fn run<R>(kernel: impl FnOnce() -> R) -> R {
     struct Kernel<F>(F);
 
     impl<R, F: FnOnce() -> R> NullaryFnOnce for Kernel<F> {

@@ -18,6 +18,7 @@ pub mod distance;
 mod error;
 mod ess;
 mod geyer;
+mod indicator;
 pub mod ksd;
 mod lags;
 mod lanes;

@@ -1,0 +1,110 @@
+//! The effective size of series of zeros and ones, such as "at or below a quantile".
+//!
+//! With bits for numbers, Σ bᵢ bᵢ₊ₜ is a count of ones in the series and itself shifted, 64 places at a time, and
+//!
+//! ```text
+//! n γ_t = Σ bᵢ bᵢ₊ₜ − m (Σ_{i<n−t} bᵢ + Σ_{i≥t} bᵢ) + (n − t) m²
+//! ```
+//!
+//! with m the mean: what [`geyer`](crate::geyer) needs of such a series, without multiplying anything.
+
+use crate::geyer::{time, variance};
+use crate::lanes;
+
+/// The effective size for the share of draws at or below `threshold`, of half-chains of one length.
+pub(crate) fn effective_size(halves: &[&[f64]], threshold: f64) -> f64 {
+    let n = halves.first().map_or(0, |half| half.len());
+    let size = (halves.len() * n) as f64;
+    if n < 2 {
+        return f64::NAN;
+    }
+    let halves: Vec<Bits> = halves.iter().map(|half| Bits::of(half, threshold)).collect();
+    let ones: usize = halves.iter().map(|half| half.ones).sum();
+    if ones == 0 || ones == halves.len() * n {
+        return size;
+    }
+    let means: Vec<f64> = halves.iter().map(|half| half.ones as f64 / n as f64).collect();
+    let between = if means.len() > 1 { variance(&means) } else { 0.0 };
+    let autocovariance = |lag: usize| halves.iter().map(|half| half.lagged_product(lag, n)).sum::<f64>() / size;
+    size / time(n, autocovariance, between, size)
+}
+
+/// A series of zeros and ones, the first in the lowest bit of the first word.
+struct Bits {
+    words: Vec<u64>,
+    ones: usize,
+}
+
+impl Bits {
+    fn of(series: &[f64], threshold: f64) -> Self {
+        let word = |part: &[f64]| part.iter().rev().fold(0, |word, x| word << 1 | u64::from(*x <= threshold));
+        let words: Vec<u64> = series.chunks(64).map(word).collect();
+        let ones = words.iter().map(|word| word.count_ones() as usize).sum();
+        Self { words, ones }
+    }
+
+    /// n γ of this series alone.
+    fn lagged_product(&self, lag: usize, n: usize) -> f64 {
+        let mean = self.ones as f64 / n as f64;
+        let (first, last) = (self.ones_before(lag), self.ones - self.ones_before(n - lag));
+        let ends = (2 * self.ones - first - last) as f64;
+        self.ones_of_both(lag) as f64 - mean * ends + (n - lag) as f64 * mean * mean
+    }
+
+    /// Ones among the first `count`.
+    fn ones_before(&self, count: usize) -> usize {
+        let (whole, rest) = (count / 64, count % 64);
+        let ones: u32 = self.words[..whole].iter().map(|word| word.count_ones()).sum();
+        let part = self.words.get(whole).map_or(0, |word| (word & ((1 << rest) - 1)).count_ones());
+        (ones + part) as usize
+    }
+
+    /// Places where this series and itself `lag` later both have a one.
+    fn ones_of_both(&self, lag: usize) -> usize {
+        let (whole, rest) = (lag / 64, lag % 64);
+        let later = &self.words[whole.min(self.words.len())..];
+        lanes::run(
+            #[inline(always)]
+            || {
+                let next = later.iter().skip(1).chain([&0]);
+                let pairs = self.words.iter().zip(later.iter().zip(next));
+                // A shift by 64 is one by 63 and one more.
+                let shifted = pairs.map(|(now, (low, high))| now & (low >> rest | (high << 1) << (63 - rest)));
+                shifted.map(|both| both.count_ones() as usize).sum()
+            },
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::autoregression;
+
+    #[test]
+    fn bits_are_counted_as_numbers_are_multiplied() {
+        for n in [2, 63, 64, 65, 200] {
+            let series = autoregression(0.8, n, 3);
+            let bits = Bits::of(&series, 0.1);
+            let numbers: Vec<f64> = series.iter().map(|x| if *x <= 0.1 { 1.0 } else { 0.0 }).collect();
+            let mean = numbers.iter().sum::<f64>() / n as f64;
+            for lag in 0..n {
+                let products = numbers.iter().zip(&numbers[lag..]).map(|(x, y)| (x - mean) * (y - mean));
+                let (found, expected) = (bits.lagged_product(lag, n), products.sum::<f64>());
+                assert!((found - expected).abs() < 1e-10, "{n} {lag}: {found}, expected {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_size_is_that_of_the_numbers() {
+        let chains: Vec<Vec<f64>> = (0..3).map(|seed| autoregression(0.7, 500, seed)).collect();
+        let halves: Vec<&[f64]> = chains.iter().map(|chain| &chain[..]).collect();
+        let numbers: Vec<Vec<f64>> =
+            chains.iter().map(|chain| chain.iter().map(|x| if *x <= 0.2 { 1.0 } else { 0.0 }).collect()).collect();
+        let numbers: Vec<&[f64]> = numbers.iter().map(|series| &series[..]).collect();
+        let (found, expected) = (effective_size(&halves, 0.2), crate::geyer::effective_size(&numbers, None));
+        assert!((found / expected - 1.0).abs() < 1e-12, "{found}, expected {expected}");
+        assert!((effective_size(&halves, 1e9) - 1500.0).abs() < 1e-12);
+    }
+}
