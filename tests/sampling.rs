@@ -413,12 +413,12 @@ fn first_draws_are_pinned() {
         tenth(CyclicalSgld::new(7)),
     ];
     let pinned = [
-        0.7006478569534761,
-        0.0932181628308536,
-        -0.11346971206243162,
-        0.2198803383382658,
-        -0.05541520022475521,
-        0.5991554414161884,
+        0.6356124232694996,
+        0.030775297886916242,
+        -0.6749460894460718,
+        -0.3180428724408537,
+        -0.7406476084232916,
+        0.535957966463584,
     ];
     for (drawn, pinned) in drawn.iter().zip(pinned) {
         // The exponentials of different platforms differ in the last digit.
