@@ -1,6 +1,9 @@
 //! Exact laws: on a Gaussian the discretised chains are linear, and mean and covariance of their stationary law are known,
 //! minibatch noise included. Each law below says what the algorithm should do, in the words of the papers.
 
+#[path = "laws/geometry.rs"]
+mod geometry;
+
 use std::sync::Arc;
 
 use sgmcmc::prelude::*;

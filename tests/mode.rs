@@ -2,6 +2,9 @@
 
 use sgmcmc::mode::{Ending, Stop};
 use sgmcmc::prelude::*;
+use sgmcmc::{LaplaceApproximation, curvature};
+use sgmcmc_testkit::linear;
+use sgmcmc_testkit::models::gaussian::Gaussian;
 use sgmcmc_testkit::models::logistic::{self, Logistic};
 use sgmcmc_testkit::models::normal_mean::NormalMean;
 use sgmcmc_testkit::models::{Case, normals};
@@ -95,4 +98,94 @@ fn a_search_that_diverges_names_the_parameter() {
         message.contains("`bias`") && message.contains("iteration 1") && message.contains("smaller step"),
         "{message}"
     );
+}
+
+/// The posterior of a Gaussian is known: mode, Hessian and Laplace approximation are exact.
+#[test]
+fn lbfgs_curvature_and_laplace_of_a_gaussian() {
+    let d = 5;
+    let model = Gaussian::simulate(200, d, 7);
+    let (mean, precision) = (model.posterior_mean(), model.posterior_precision());
+    let target = model.target();
+    let mut evaluator = target.evaluator(&zeros([d])).unwrap();
+    let mode = LbfgsSearch::default().run(evaluator.as_mut(), &[3.0; 5]).unwrap();
+    assert_eq!(mode.ending, Ending::Converged);
+    let spread = 1.0 / 200.0_f64.sqrt();
+    assert!(mode.theta.iter().zip(&mean).all(|(a, b)| (a - b).abs() < 1e-4 * spread), "{:?} {mean:?}", mode.theta);
+    assert!(mode.iterations < 20 && mode.full_passes < 30, "{mode}");
+    let hessian = curvature::hessian(evaluator.as_mut(), &mode.theta).unwrap();
+    assert!(relative_error(&hessian, &precision) < 1e-9);
+    let diagonal = curvature::hessian_diagonal(evaluator.as_mut(), &mode.theta).unwrap();
+    assert!(relative_error(&diagonal, &precision.iter().step_by(d + 1).copied().collect::<Vec<_>>()) < 1e-9);
+    let v = normals(d, 5);
+    let mut product = vec![0.0; d];
+    curvature::hessian_vector(evaluator.as_mut(), &mode.theta, &v, &mut product).unwrap();
+    let exact: Vec<f64> = precision.chunks_exact(d).map(|row| row.iter().zip(&v).map(|(a, v)| a * v).sum()).collect();
+    assert!(relative_error(&product, &exact) < 1e-9);
+
+    let fit = LaplaceApproximation { seed: 3, ..Default::default() }.fit(&target, &full([d], 3.0), 20_000).unwrap();
+    assert_eq!(fit.mode().unwrap().ending, Ending::Converged);
+    let chain = &fit.chains()[0];
+    let covariance: Vec<f64> = linear::covariance(&chain.rows().flatten().copied().collect::<Vec<_>>(), d);
+    let identity = linear::multiply(&covariance, &precision, d);
+    for k in 0..d * d {
+        let unit = f64::from(u8::from(k / d == k % d));
+        assert!((identity[k] - unit).abs() < 0.06, "{identity:?}");
+    }
+    let row = fit.summary().row("theta[0]").unwrap().clone();
+    assert!((row.mean - mean[0]).abs() < 5.0 * row.sd / 20_000.0_f64.sqrt());
+    // A search that ends 1e-9 below the mode leaves a slope of √(2e-9) per standard deviation.
+    assert!(chain.stat("log_weight").unwrap().iter().all(|weight| weight.abs() < 1e-3));
+}
+
+/// A curved valley, and a model that is not finite beyond an edge.
+#[test]
+fn lbfgs_finds_its_way() {
+    let valley = Model::density(|theta: Tensor<1>| {
+        let (x, y) = (theta.clone().slice(0..1), theta.slice(1..2));
+        ((y - x.clone().powi_scalar(2)).powi_scalar(2) * 100.0 + (x - 1.0).powi_scalar(2)).neg()
+    });
+    let mut evaluator = valley.with(&Dataset::none()).evaluator(&full([2], 1.0)).unwrap();
+    let mode = LbfgsSearch::default().run(evaluator.as_mut(), &[-1.2, 1.0]).unwrap();
+    assert_eq!(mode.ending, Ending::Converged);
+    assert!(mode.theta.iter().all(|x| (x - 1.0).abs() < 1e-3), "{:?}", mode.theta);
+    assert!(mode.iterations < 80, "{mode}");
+    let edge = Model::density(|theta: Tensor<1>| (theta.clone().log() * 2.0 - theta).sum());
+    let mut evaluator = edge.with(&Dataset::none()).evaluator(&full([1], 1e-3)).unwrap();
+    let mode = LbfgsSearch::default().run(evaluator.as_mut(), &[1e-3]).unwrap();
+    assert!((mode.theta[0] - 2.0).abs() < 1e-4, "{mode}");
+    let refused = |search: LbfgsSearch| {
+        search.run(edge.with(&Dataset::none()).evaluator(&full([1], 1.0)).unwrap().as_mut(), &[1.0])
+    };
+    assert!(refused(LbfgsSearch { memory: 0, ..Default::default() }).unwrap_err().to_string().contains("memory"));
+    assert!(
+        refused(LbfgsSearch { tolerance: 0.0, ..Default::default() }).unwrap_err().to_string().contains("tolerance")
+    );
+    let short = refused(LbfgsSearch { max_iterations: 1, ..Default::default() }).unwrap();
+    assert_eq!((short.iterations, short.ending), (1, Ending::IterationLimit));
+}
+
+/// Preconditioned by the Laplace covariance a chain sees the posterior as round: h = 0.1 suits all directions.
+#[test]
+fn the_laplace_covariance_preconditions() {
+    let d = 5;
+    let model = Gaussian::simulate(200, d, 7);
+    let target = model.target();
+    let mut evaluator = target.evaluator(&zeros([d])).unwrap();
+    let mode = model.posterior_mean();
+    let dynamics = Preconditioned::laplace(evaluator.as_mut(), &mode).unwrap();
+    let run = Builder::new(target, dynamics, FullGradient, 0.1).seed(4).burn_in(100);
+    let fit = run.sample(&zeros([d]), 20_000).unwrap();
+    let covariance = linear::covariance(&fit.chains()[0].rows().flatten().copied().collect::<Vec<_>>(), d);
+    // Without minibatches the covariance is A⁻¹ h/(1 − (1 − h/2)²).
+    let factor = 0.1 / (1.0 - 0.95_f64.powi(2));
+    let identity = linear::multiply(&covariance, &model.posterior_precision(), d);
+    for k in 0..d * d {
+        let expected = if k / d == k % d { factor } else { 0.0 };
+        assert!((identity[k] - expected).abs() < 0.25, "{identity:?}");
+    }
+    let saddle = Model::density(|theta: Tensor<1>| theta.powi_scalar(2).sum());
+    let mut evaluator = saddle.with(&Dataset::none()).evaluator(&zeros([2])).unwrap();
+    let error = Preconditioned::laplace(evaluator.as_mut(), &[0.0; 2]).unwrap_err().to_string();
+    assert!(error.contains("Hessian") && error.contains("positive definite"), "{error}");
 }

@@ -11,6 +11,7 @@
 
 pub mod array;
 pub mod constraint;
+pub mod curvature;
 pub mod data;
 pub mod distributions;
 pub mod engine;
@@ -39,7 +40,7 @@ pub use gradient::{
 };
 pub use layout::{Block, Layout};
 pub use minibatch::{BatchSize, Epochs, Minibatch, Weighted, WithReplacement, WithoutReplacement};
-pub use mode::{Adam, Mode, ModeSearch, Sgd};
+pub use mode::{Adam, LbfgsSearch, Mode, ModeSearch, Sgd};
 pub use model::Model;
 pub use rng::ChainRng;
 pub use tree::{Named, TensorTree};

@@ -78,7 +78,7 @@ pub(crate) fn with_normals(rng: &mut StreamRng, range: Range<usize>, mut each: i
 }
 
 /// Independent standard normal numbers. The generator is kept at hand: drawn one by one, each number would wait until it is back in memory.
-fn fill_normals(rng: &mut StreamRng, z: &mut [f64]) {
+pub(crate) fn fill_normals(rng: &mut StreamRng, z: &mut [f64]) {
     let mut at_hand = AtHand(rng.clone());
     z.iter_mut().for_each(|z| *z = at_hand.sample(StandardNormal));
     *rng = at_hand.0;

@@ -1,4 +1,4 @@
-//! The functions of the R package by name, with its defaults, and ULA.
+//! The functions of the R package by name, with its defaults; ULA, pSGLD and HAMCMC.
 //!
 //! | R | here | settings beyond the step size |
 //! |---|---|---|
@@ -15,7 +15,7 @@ use sgmcmc_core::{
 };
 
 use crate::hamiltonian::{Sghmc, Sgnht};
-use crate::langevin::Sgld;
+use crate::langevin::{Hamcmc, Psgld, Sgld};
 use crate::run::{Builder, FindMode};
 use crate::step_size::StepSize;
 
@@ -105,4 +105,22 @@ pub fn ula<P: TensorTree, D: TensorTree>(
     step_size: impl Into<StepSize>,
 ) -> Builder<Posterior<P, D>, Sgld, FullGradient> {
     Builder::new(model.with(data), Sgld, FullGradient, step_size)
+}
+
+/// SGLD with RMSprop's matrix.
+pub fn psgld<P: TensorTree, D: TensorTree>(
+    model: &Model<P, D>,
+    data: &Dataset<D>,
+    step_size: impl Into<StepSize>,
+) -> Plain<P, D, Psgld> {
+    plain(model, data, step_size, Psgld::default())
+}
+
+/// Quasi-Newton Langevin dynamics.
+pub fn hamcmc<P: TensorTree, D: TensorTree>(
+    model: &Model<P, D>,
+    data: &Dataset<D>,
+    step_size: impl Into<StepSize>,
+) -> Plain<P, D, Hamcmc> {
+    plain(model, data, step_size, Hamcmc::default())
 }

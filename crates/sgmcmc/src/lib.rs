@@ -5,6 +5,7 @@ pub mod progress;
 pub use sgmcmc_core::*;
 pub use sgmcmc_derive::TensorTree;
 pub use sgmcmc_diagnostics as diagnostics;
+pub use sgmcmc_linalg as linalg;
 #[cfg(feature = "report")]
 pub use sgmcmc_report as report;
 pub use sgmcmc_samplers::*;
@@ -23,9 +24,9 @@ pub mod prelude {
     };
     pub use sgmcmc_core::{
         Adam, Analytic, AnalyticModel, BatchSize, Columns, Constraint, ControlVariate, Dataset, Engine, Epochs,
-        Evaluator, FullGradient, GradientEstimator, GradientNoise, MinibatchGradient, Mode, ModeSearch, Model, Named,
-        Posterior, Precision, Rows, Saga, Sgd, Svrg, Target, TensorTree, Weighted, WithReplacement, WithoutReplacement,
-        array, default_device, full, ones, zeros,
+        Evaluator, FullGradient, GradientEstimator, GradientNoise, LbfgsSearch, MinibatchGradient, Mode, ModeSearch,
+        Model, Named, Posterior, Precision, Rows, Saga, Sgd, Svrg, Target, TensorTree, Weighted, WithReplacement,
+        WithoutReplacement, array, default_device, full, ones, zeros,
     };
     pub use sgmcmc_derive::TensorTree;
     #[cfg(feature = "report")]
@@ -33,9 +34,10 @@ pub mod prelude {
     pub use sgmcmc_samplers::run::{Every, StopSignal, Watch};
     pub use sgmcmc_samplers::sink::{Memory, Moments, Quantiles, RunningMoments, Spread, TestFunction};
     pub use sgmcmc_samplers::{
-        Badodab, Baoab, Builder, Check, CyclicalCosine, CyclicalSgld, Decay, Fit, Health, NoiseEstimate, PerParameter,
-        Polynomial, Sampler, SamplingThreshold, Schedule, Sghmc, Sgld, Sgnht, Starts, StepSize, Summary, Thermostats,
-        sghmc, sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula,
+        Badodab, Baoab, Builder, Check, CyclicalCosine, CyclicalSgld, Decay, Fit, Hamcmc, Health, Initial,
+        LaplaceApproximation, Metric, NoiseEstimate, PerParameter, Polynomial, Preconditioned, Psgld, Sampler,
+        SamplingThreshold, Schedule, Sgfs, Sghmc, Sgld, Sgnht, Sgrld, Starts, StepSize, Summary, Thermostats, sghmc,
+        sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula,
     };
     pub use sgmcmc_storage::{
         CreateMapped, CsvDraws, FileCheckpoints, MappedDataset, MappedWriter, datasets, mapped, read,

@@ -79,11 +79,6 @@ impl<P: TensorTree, D: TensorTree> Eager<P, D> {
         &self.template
     }
 
-    /// The float type the closures run in.
-    pub(super) fn precision(&self) -> Precision {
-        self.precision
-    }
-
     /// The coordinates it was started with.
     pub(super) fn coordinates(&self) -> &[f64] {
         &self.start
@@ -175,6 +170,10 @@ impl<P: TensorTree, D: TensorTree> Eager<P, D> {
 }
 
 impl<P: TensorTree, D: TensorTree> Evaluator for Eager<P, D> {
+    fn precision(&self) -> Precision {
+        self.precision
+    }
+
     fn layout(&self) -> &Layout {
         &self.layout
     }

@@ -13,7 +13,7 @@ mod posterior;
 pub use analytic::{Analytic, AnalyticModel};
 pub use posterior::Posterior;
 
-use crate::data::Rows;
+use crate::data::{Precision, Rows};
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::tree::TensorTree;
@@ -75,6 +75,11 @@ pub trait Evaluator: Send + std::fmt::Debug {
     /// The gradient of each term of [`likelihood`](Self::likelihood) at weight one, a row of `out` (row-major, of length dim)
     /// per observation.
     fn per_datum(&mut self, theta: &[f64], rows: Rows<'_>, out: &mut [f64]) -> Result<()>;
+
+    /// The float type it computes in, and so how accurate its numbers are.
+    fn precision(&self) -> Precision {
+        Precision::Double
+    }
 
     /// Lets this evaluator use up to `threads` threads; one unless said otherwise.
     fn set_threads(&mut self, threads: usize) {

@@ -5,10 +5,13 @@
 //! stretches in a row brought less than `tolerance`. The gain is measured in log posterior: a point one tenth of a
 //! posterior standard deviation off the mode in each of d directions is 0.005 d below it.
 //!
+//! [`LbfgsSearch`] climbs on all observations at every step: the quickest and closest where a full gradient is affordable.
+//!
 //! On plain minibatch gradients the last posterior standard deviation is slow going, because there the gradient is smaller than
 //! its noise; with [`Svrg`](crate::gradient::Svrg) and a period of about N/n the search gets as close as one likes.
 
 mod adam;
+mod lbfgs;
 mod sgd;
 
 use std::fmt;
@@ -16,6 +19,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 pub use adam::Adam;
+pub use lbfgs::LbfgsSearch;
 pub use sgd::Sgd;
 
 use crate::engine::Evaluator;

@@ -1,7 +1,26 @@
-//! The Langevin family: one gradient per step, no momentum.
+//! The Langevin family: no momentum.
 
 mod cyclical;
+mod hamcmc;
+mod preconditioned;
+mod psgld;
+mod scratch;
+mod sgfs;
 mod sgld;
+mod sgrld;
 
 pub use cyclical::CyclicalSgld;
+pub use hamcmc::Hamcmc;
+pub use preconditioned::Preconditioned;
+pub use psgld::Psgld;
+use scratch::Scratch;
+pub use sgfs::Sgfs;
 pub use sgld::Sgld;
+pub use sgrld::Sgrld;
+
+use sgmcmc_core::Error;
+
+/// The error of a matrix that has no Cholesky factor.
+fn not_positive_definite(name: &'static str, error: &sgmcmc_linalg::Error) -> Error {
+    Error::Setting { name, value: format!("refused ({error})"), expected: "it must be symmetric and positive definite" }
+}

@@ -1,5 +1,6 @@
 //! One model per file: closures, the same by hand, and simulated data for both.
 
+pub mod banana;
 pub mod factorisation;
 pub mod gaussian;
 pub mod logistic;

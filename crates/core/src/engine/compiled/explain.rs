@@ -9,6 +9,7 @@ use super::super::eager::Eager;
 use super::sheet::{PartPlan, Sheet};
 use super::{Reason, sheet};
 use crate::data::Precision;
+use crate::engine::Evaluator;
 use crate::tree::TensorTree;
 
 /// What was compiled, or the reason why nothing was.

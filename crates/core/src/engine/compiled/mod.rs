@@ -161,6 +161,10 @@ impl<P: TensorTree, D: TensorTree, T: Real> Compiled<P, D, T> {
 }
 
 impl<P: TensorTree, D: TensorTree, T: Real> Evaluator for Compiled<P, D, T> {
+    fn precision(&self) -> Precision {
+        self.eager.precision()
+    }
+
     fn layout(&self) -> &Layout {
         &self.sheet.layout
     }
