@@ -87,6 +87,18 @@ fn a_run_killed_at_twenty_moments_gives_the_same_draws() {
     assert_eq!(result(killed.path()), expected);
 }
 
+/// As when a program is started in the background of a shell.
+#[test]
+fn a_run_that_ctrl_c_does_not_reach_runs() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = std::env::current_exe().unwrap();
+    let script = r#"trap '' INT; exec "$0" child --exact"#;
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).arg(program).env(CHILD, directory.path()).stdout(Stdio::null()).stderr(Stdio::null());
+    assert!(command.status().unwrap().success());
+    assert!(result(directory.path()).0.iter().all(|result| result.starts_with("Complete")));
+}
+
 #[test]
 fn ctrl_c_keeps_what_was_drawn() {
     let directory = tempfile::tempdir().unwrap();

@@ -28,6 +28,9 @@ pub struct CorrectedMean {
 
 impl CorrectedMean {
     /// How many times smaller the variance of the corrected mean is: the ratio of the squared errors.
+    ///
+    /// The polynomial is fitted to the draws it corrects, so that chains of few effective draws overstate it: sixfold was seen with 300
+    /// autocorrelated draws of six parameters.
     pub fn variance_reduction(&self) -> f64 {
         (self.plain_mcse / self.mcse).powi(2)
     }

@@ -131,7 +131,8 @@ impl StopSignal {
     pub fn on_ctrl_c() -> Result<Self> {
         let signal = Self::new();
         let given = signal.clone();
-        ctrlc::try_set_handler(move || given.stop()).map_err(|error| Error::Setting {
+        // Not `try_set_handler`, which takes the ignored Ctrl-C of a program in the background for a handler.
+        ctrlc::set_handler(move || given.stop()).map_err(|error| Error::Setting {
             name: "the handler of Ctrl-C",
             value: error.to_string(),
             expected: "a program has one; share that signal",
