@@ -163,7 +163,7 @@ fn psgld_follows_its_recursion() {
         (g, bar)
     };
     let mut theta = vec![0.3; 5];
-    let mut v = vec![look(&theta).1.iter().map(|g| g * g).sum::<f64>() / 5.0; 5];
+    let mut v = [look(&theta).1.iter().map(|g| g * g).sum::<f64>() / 5.0; 5];
     let mut expected = Vec::new();
     for _ in 0..10 {
         let (g, bar) = look(&theta);
