@@ -49,7 +49,7 @@ pub struct Waic {
     pub p_i: Vec<f64>,
 }
 
-/// PSIS-LOO of log-likelihoods [draw][observation]; `relative_size` is the effective sample size over the number of draws (for several chains the mean of
+/// PSIS-LOO of log-likelihoods `[draw][observation]`; `relative_size` is the effective sample size over the number of draws (for several chains the mean of
 /// [`ess_mean`](crate::ess_mean) over the parameters; 1 for one chain, as in ArviZ).
 pub fn loo(log_likelihood: &[f64], observations: usize, relative_size: f64) -> Result<Loo, Error> {
     let draws = check(log_likelihood, observations)?;
@@ -72,7 +72,7 @@ pub fn loo(log_likelihood: &[f64], observations: usize, relative_size: f64) -> R
     Ok(Loo { elpd, se, p, above, good_k, pareto_k, elpd_i, p_i })
 }
 
-/// WAIC of log-likelihoods [draw][observation].
+/// WAIC of log-likelihoods `[draw][observation]`.
 pub fn waic(log_likelihood: &[f64], observations: usize) -> Result<Waic, Error> {
     check(log_likelihood, observations)?;
     let one = |index: usize| {

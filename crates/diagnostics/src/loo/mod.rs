@@ -1,6 +1,6 @@
 //! Predictive accuracy from pointwise log-likelihoods: PSIS-LOO and WAIC.
 //!
-//! Log-likelihoods are a table [draw][observation], row by row, of draws of all chains together.
+//! Log-likelihoods are a table `[draw][observation]`, row by row, of draws of all chains together.
 
 mod criteria;
 mod psis;
