@@ -98,11 +98,12 @@ where
 
     fn prepare(&self, starts: &Starts<'_, T::Params>, plan: &Plan) -> Result<Prepared<D, G>> {
         plan.check()?;
-        let mut chains = (0..plan.chains).map(|chain| self.place(starts, plan, chain)).collect::<Result<Vec<_>>>()?;
+        let place = |chain| starts.place(&self.target, plan.chains, plan.seed, chain);
+        let mut chains = (0..plan.chains).map(place).collect::<Result<Vec<_>>>()?;
         let Some((first, _)) = chains.first() else { return Err(Error::EmptyModel) };
         let layout = first.layout().clone();
         let mut gradient = self.gradient.clone();
-        let (evaluator, theta) = self.place(starts, plan, 0)?;
+        let (evaluator, theta) = place(0)?;
         let mode = self.mode.find(&mut gradient, evaluator, &theta)?;
         if let Some(mode) = &mode {
             chains.iter_mut().for_each(|(_, theta)| theta.copy_from_slice(&mode.theta));
@@ -120,29 +121,6 @@ where
             temperature: self.temperature.clone(),
         };
         Ok(Prepared { recipe, layout, chains, mode })
-    }
-
-    /// What evaluates the model for chain number `chain`, and its coordinates.
-    fn place(
-        &self,
-        starts: &Starts<'_, T::Params>,
-        plan: &Plan,
-        chain: usize,
-    ) -> Result<(Box<dyn Evaluator>, Vec<f64>)> {
-        let at = |params: &T::Params| {
-            let evaluator = self.target.evaluator(params)?;
-            let theta = evaluator.layout().flatten(params)?;
-            Ok((evaluator, theta))
-        };
-        match starts {
-            Starts::Same(params) => at(params),
-            Starts::Each(params) if params.len() == plan.chains => at(&params[chain]),
-            Starts::Each(params) => {
-                let (expected, found) = (plan.chains, params.len());
-                Err(Error::Length { what: "the list of starts (one per chain)", expected, found })
-            }
-            Starts::Drawn(draw) => at(&draw(&mut ChainRng::before_start(plan.seed, chain as u64))),
-        }
     }
 
     /// Moves every start by `jitter` √h z.

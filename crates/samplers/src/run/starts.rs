@@ -1,6 +1,7 @@
 //! Where chains start.
 
 use sgmcmc_core::rng::StreamRng;
+use sgmcmc_core::{ChainRng, Error, Evaluator, Result, Target, TensorTree};
 
 /// Where chains start: one place for all, one each, or drawn.
 ///
@@ -31,6 +32,32 @@ impl<'a, P> Starts<'a, P> {
     /// Starts drawn by `draw`, from a stream of each chain's own.
     pub fn drawn(draw: impl Fn(&mut StreamRng) -> P + 'a) -> Self {
         Self::Drawn(Box::new(draw))
+    }
+}
+
+impl<P: TensorTree> Starts<'_, P> {
+    /// What evaluates the model for chain number `chain` of `chains`, and its coordinates.
+    pub(crate) fn place<T: Target<Params = P>>(
+        &self,
+        target: &T,
+        chains: usize,
+        seed: u64,
+        chain: usize,
+    ) -> Result<(Box<dyn Evaluator>, Vec<f64>)> {
+        let at = |params: &P| {
+            let evaluator = target.evaluator(params)?;
+            let theta = evaluator.layout().flatten(params)?;
+            Ok((evaluator, theta))
+        };
+        match self {
+            Self::Same(params) => at(params),
+            Self::Each(params) if params.len() == chains => at(&params[chain]),
+            Self::Each(params) => {
+                let (expected, found) = (chains, params.len());
+                Err(Error::Length { what: "the list of starts (one per chain)", expected, found })
+            }
+            Self::Drawn(draw) => at(&draw(&mut ChainRng::before_start(seed, chain as u64))),
+        }
     }
 }
 
