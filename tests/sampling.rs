@@ -7,9 +7,9 @@ use sgmcmc::prelude::*;
 use sgmcmc::run::Ending;
 use sgmcmc::sink::{Moments, Quantiles, Spread, TestFunction};
 use sgmcmc::{
-    Badodab, Baoab, Builder, ChainRng, CyclicalSgld, Dynamics, Error, Hamcmc, Initial, Kernel, Metric, NoiseEstimate,
-    PerParameter, Preconditioned, Psgld, Recipe, SamplingThreshold, Sgfs, Sghmc, Sgld, Sgnht, Sgrld, Starts, StepSize,
-    Thermostats, sgld, sgldcv, ula,
+    Badodab, Baoab, Builder, ChainRng, Covariance, CyclicalSgld, Dynamics, Error, Hamcmc, HmcBfgs, Initial,
+    InverseHessian, Kernel, Learning, Metric, NoiseEstimate, PerParameter, Preconditioned, Psgld, Qnhmc, Recipe,
+    SamplingThreshold, Sgfs, Sghmc, Sgld, Sgnht, Sgrld, Starts, StepSize, Thermostats, sgld, sgldcv, ula,
 };
 use sgmcmc_testkit::models::logistic::{self, Logistic};
 use sgmcmc_testkit::models::normal_mean::{self, NormalMean};
@@ -26,6 +26,10 @@ macro_rules! over_all_kernels {
             Preconditioned::diagonal(vec![0.5, 1.0, 2.0, 0.1, 0.3, 1.0]), correlated(), Psgld::default(),
             Psgld { gamma: true, ..Psgld::default() }, Sgrld::new(shrinking()), Sgfs::default(), Sgfs::diagonal(),
             Hamcmc::default(), Hamcmc { memory: 5, lambda: 0.1, gamma: Initial::Newest(0.1) });
+        over_all_kernels!(@exact $check: Mala::default(), Mala { adapt: SEARCH, ..Mala::default() }, Hmc::default(),
+            Hmc { jitter: 0.5, adapt: SEARCH, ..Hmc::default() }, Qnhmc { learning: Learning::First(16), ..QNHMC },
+            Qnhmc { inverse_hessian: InverseHessian::Lbfgs { memory: 3 }, learning: Learning::Continual, ..QNHMC },
+            HmcBfgs { adapt: SEARCH, ..HmcBfgs::default() }, CorrectedLangevin::new(shrinking()));
     };
     // One estimator of each kind: without minibatches, with them, with a memory. All of them would double the time to compile this file.
     (@few $check:ident: $($dynamics:expr),+) => {
@@ -34,6 +38,9 @@ macro_rules! over_all_kernels {
             $check($dynamics, MinibatchGradient::new(WithoutReplacement::new(10)));
             $check($dynamics, Svrg::new(WithoutReplacement::new(10), 4));
         )+
+    };
+    (@exact $check:ident: $($dynamics:expr),+) => {
+        $($check($dynamics, FullGradient);)+
     };
     (@dynamics $check:ident: $($dynamics:expr),+) => {
         $(
@@ -46,6 +53,19 @@ macro_rules! over_all_kernels {
         )+
     };
 }
+
+/// A search for the step size that ends within the tests.
+const SEARCH: Option<DualAveraging> = Some(DualAveraging { iterations: 16, acceptance: 0.8 });
+
+/// QNHMC by its settings, as a constant.
+const QNHMC: Qnhmc = Qnhmc {
+    steps: 3,
+    jitter: 0.0,
+    covariance: Covariance::UNIT,
+    inverse_hessian: InverseHessian::Bfgs,
+    learning: Learning::Continual,
+    adapt: None,
+};
 
 /// Frictions of the two parameters of the logistic regression; nobody has the common one.
 fn by_name(bias: f64, beta: f64) -> PerParameter<f64> {

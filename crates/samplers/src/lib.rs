@@ -2,6 +2,7 @@
 
 pub mod dynamics;
 pub mod fit;
+pub mod full_batch;
 pub mod gibbs;
 pub mod hamiltonian;
 pub mod kernel;
@@ -21,12 +22,17 @@ pub use fit::{
     BlockDraws, ChainDraws, Check, Ending, Finding, Fit, Health, NoiseReport, Pointwise, Predictions, RunInfo,
     Severity, SteinDiscrepancies, StepHalving, Summary, SummaryRow, Thresholds, ZeroVariance,
 };
+#[cfg(feature = "nuts")]
+pub use full_batch::Nuts;
+pub use full_batch::{
+    CorrectedLangevin, Covariance, DualAveraging, Hmc, HmcBfgs, InverseHessian, Learning, Mala, Qnhmc,
+};
 pub use hamiltonian::{Badodab, Baoab, NoiseEstimate, Sghmc, Sgnht, Thermostats};
 pub use kernel::{Chain, Cost, Kernel, Recipe, StepInfo};
 pub use langevin::{CyclicalSgld, Hamcmc, Preconditioned, Psgld, Sgfs, Sgld, Sgrld};
 pub use laplace::LaplaceApproximation;
 pub use metric::{Metric, MetricShape, MetricWork};
-pub use named::{hamcmc, psgld, sghmc, sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula};
+pub use named::{hamcmc, hmc, mala, psgld, qnhmc, sghmc, sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula};
 pub use per_parameter::PerParameter;
 pub use run::{Builder, Sampler, Starts};
 pub use schedule::{CyclicalCosine, Decay, Polynomial, Schedule};

@@ -1,4 +1,4 @@
-//! The functions of the R package by name, with its defaults; ULA, pSGLD and HAMCMC.
+//! The functions of the R package by name, with its defaults; pSGLD, HAMCMC, and those with the full gradient.
 //!
 //! | R | here | settings beyond the step size |
 //! |---|---|---|
@@ -14,6 +14,7 @@ use sgmcmc_core::{
     WithoutReplacement,
 };
 
+use crate::full_batch::{Hmc, Mala, Qnhmc};
 use crate::hamiltonian::{Sghmc, Sgnht};
 use crate::langevin::{Hamcmc, Psgld, Sgld};
 use crate::run::{Builder, FindMode};
@@ -98,13 +99,52 @@ pub fn sgnhtcv<P: TensorTree, D: TensorTree>(
     controlled(model, data, step_size, Sgnht::default())
 }
 
+/// A run on the full gradient.
+type Full<P, D, A> = Builder<Posterior<P, D>, A, FullGradient>;
+
+fn full<P: TensorTree, D: TensorTree, A>(
+    model: &Model<P, D>,
+    data: &Dataset<D>,
+    step_size: impl Into<StepSize>,
+    dynamics: A,
+) -> Full<P, D, A> {
+    Builder::new(model.with(data), dynamics, FullGradient, step_size)
+}
+
 /// The unadjusted Langevin algorithm: SGLD with the full gradient.
 pub fn ula<P: TensorTree, D: TensorTree>(
     model: &Model<P, D>,
     data: &Dataset<D>,
     step_size: impl Into<StepSize>,
-) -> Builder<Posterior<P, D>, Sgld, FullGradient> {
-    Builder::new(model.with(data), Sgld, FullGradient, step_size)
+) -> Full<P, D, Sgld> {
+    full(model, data, step_size, Sgld)
+}
+
+/// The Metropolis-adjusted Langevin algorithm.
+pub fn mala<P: TensorTree, D: TensorTree>(
+    model: &Model<P, D>,
+    data: &Dataset<D>,
+    step_size: impl Into<StepSize>,
+) -> Full<P, D, Mala> {
+    full(model, data, step_size, Mala::default())
+}
+
+/// Hamiltonian Monte Carlo, with steps of h = ε².
+pub fn hmc<P: TensorTree, D: TensorTree>(
+    model: &Model<P, D>,
+    data: &Dataset<D>,
+    step_size: impl Into<StepSize>,
+) -> Full<P, D, Hmc> {
+    full(model, data, step_size, Hmc::default())
+}
+
+/// Quasi-Newton Hamiltonian Monte Carlo, with steps of h = ε²; learns the inverse Hessian in its first 1000 iterations.
+pub fn qnhmc<P: TensorTree, D: TensorTree>(
+    model: &Model<P, D>,
+    data: &Dataset<D>,
+    step_size: impl Into<StepSize>,
+) -> Full<P, D, Qnhmc> {
+    full(model, data, step_size, Qnhmc::default())
 }
 
 /// SGLD with RMSprop's matrix.

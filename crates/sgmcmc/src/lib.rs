@@ -34,10 +34,11 @@ pub mod prelude {
     pub use sgmcmc_samplers::run::{Every, StopSignal, Watch};
     pub use sgmcmc_samplers::sink::{Memory, Moments, Quantiles, RunningMoments, Spread, TestFunction};
     pub use sgmcmc_samplers::{
-        Badodab, Baoab, Builder, Check, CyclicalCosine, CyclicalSgld, Decay, Fit, Hamcmc, Health, Initial,
-        LaplaceApproximation, Metric, NoiseEstimate, PerParameter, Polynomial, Preconditioned, Psgld, Sampler,
-        SamplingThreshold, Schedule, Sgfs, Sghmc, Sgld, Sgnht, Sgrld, Starts, StepSize, Summary, Thermostats, sghmc,
-        sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula,
+        Badodab, Baoab, Builder, Check, CorrectedLangevin, Covariance, CyclicalCosine, CyclicalSgld, Decay,
+        DualAveraging, Fit, Hamcmc, Health, Hmc, HmcBfgs, Initial, InverseHessian, LaplaceApproximation, Learning,
+        Mala, Metric, NoiseEstimate, PerParameter, Polynomial, Preconditioned, Psgld, Qnhmc, Sampler,
+        SamplingThreshold, Schedule, Sgfs, Sghmc, Sgld, Sgnht, Sgrld, Starts, StepSize, Summary, Thermostats, hmc,
+        mala, qnhmc, sghmc, sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula,
     };
     pub use sgmcmc_storage::{
         CreateMapped, CsvDraws, FileCheckpoints, MappedDataset, MappedWriter, datasets, mapped, read,

@@ -1,6 +1,7 @@
 //! One model per file: closures, the same by hand, and simulated data for both.
 
 pub mod banana;
+pub mod curved;
 pub mod factorisation;
 pub mod gaussian;
 pub mod logistic;
