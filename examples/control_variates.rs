@@ -8,10 +8,39 @@
 
 #[path = "shared/flags.rs"]
 mod flags;
+#[path = "shared/normals.rs"]
+mod normals;
 
+use normals::normals;
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+use sgmcmc::burn::activation::log_sigmoid;
 use sgmcmc::prelude::*;
-use sgmcmc_testkit::models::logistic::Logistic;
-use sgmcmc_testkit::models::{Case, normals};
+
+const COEFFICIENTS: [f64; 6] = [0.3, 1.0, -0.5, 0.25, 0.0, -1.0];
+
+#[derive(TensorTree)]
+struct Rows {
+    x: Tensor<2>,
+    y: Tensor<1>,
+}
+
+/// Logistic regression on `n` simulated observations, with a Laplace prior.
+fn posterior(n: usize, seed: u64) -> Result<Posterior<Tensor<1>, Rows>, Box<dyn std::error::Error>> {
+    let d = COEFFICIENTS.len();
+    let x = normals(n * d, seed);
+    let mut rng = StdRng::seed_from_u64(seed + 1);
+    let y = x.chunks_exact(d).map(|row| {
+        let z: f64 = row.iter().zip(COEFFICIENTS).map(|(x, beta)| x * beta).sum();
+        f64::from(u8::from(rng.random_bool(1.0 / (1.0 + (-z).exp()))))
+    });
+    let y: Vec<f64> = y.collect();
+    let data = Dataset::new(Rows { x: array(x, [n, d])?, y: array(y, [n])? })?;
+    let model = Model::new(|beta: Tensor<1>, r: Rows| {
+        let logits = r.x.matmul(beta.unsqueeze_dim(1)).squeeze_dim::<1>(1);
+        log_sigmoid(logits * (r.y * 2.0 - 1.0))
+    });
+    Ok(model.prior(|beta: Tensor<1>| beta.abs().sum().neg()).with(&data))
+}
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut flags = flags::Flags::read("What control variates bring, for growing N.")?;
@@ -26,13 +55,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         if !quiet {
             eprintln!("{n} observations: looking for the mode, then measuring two variances");
         }
-        let simulated = Logistic::simulate(n, 1);
+        let posterior = posterior(n, 1)?;
+        let start = zeros([COEFFICIENTS.len()]);
         let plain = MinibatchGradient::new(WithoutReplacement::new(minibatch));
         let search = Svrg::new(WithoutReplacement::new(minibatch), (n / minibatch) as u64);
-        let mode = ModeSearch::default().run(search, simulated.by_hand.evaluator(&simulated.start)?, &[0.0; 6])?;
-        let theta: Vec<f64> =
-            mode.theta.iter().zip(normals(6, 2)).map(|(theta, z)| theta + 2.0 * z / (n as f64).sqrt()).collect();
-        let mut evaluator = simulated.by_hand.evaluator(&simulated.start)?;
+        let mode = ModeSearch::default().run(search, posterior.evaluator(&start)?, &[0.0; COEFFICIENTS.len()])?;
+        let theta: Vec<f64> = mode
+            .theta
+            .iter()
+            .zip(normals(COEFFICIENTS.len(), 2))
+            .map(|(theta, z)| theta + 2.0 * z / (n as f64).sqrt())
+            .collect();
+        let mut evaluator = posterior.evaluator(&start)?;
         let controlled = ControlVariate::new(WithoutReplacement::new(minibatch)).at(mode.theta);
         let plain = GradientNoise::measure(&plain, evaluator.as_mut(), &theta, draws, 1)?;
         let controlled = GradientNoise::measure(&controlled, evaluator.as_mut(), &theta, draws, 2)?;

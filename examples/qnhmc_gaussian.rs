@@ -13,14 +13,16 @@
 
 #[path = "shared/flags.rs"]
 mod flags;
+#[path = "shared/normals.rs"]
+mod normals;
 
 use std::time::Instant;
 
+use normals::normals;
 use sgmcmc::diagnostics::{autocorrelation_to_lag, ess_bulk, ess_to_lag};
 use sgmcmc::prelude::*;
 use sgmcmc::report::plot::{Frame, Line, over_iterations};
 use sgmcmc::{Dynamics, Posterior};
-use sgmcmc_testkit::models::normals;
 
 const LAGS: usize = 500;
 

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! cargo run --release -p slow -- posteriors [name]
+//! cargo run --release -p slow --features nuts -- posteriors [name]
 //! cargo run --release -p slow -- figure-4-2-1
 //! ```
 //!

@@ -33,7 +33,7 @@ impl PosteriorDb {
         Ok(Data { values: read(&file)?, name: name.to_owned() })
     }
 
-    /// Mean and standard deviation of every parameter of the reference draws of `posterior`, all chains together.
+    /// The reference draws of every parameter, their mean and standard deviation, of `posterior`, all chains together.
     pub(crate) fn reference(&self, posterior: &str) -> Result<Vec<Reference>> {
         let draws = read(&self.directory.join(format!("{posterior}.draws.json.zip")))?;
         let chains = draws.as_array().ok_or("reference draws are a list of chains")?;
@@ -41,14 +41,13 @@ impl PosteriorDb {
         first
             .keys()
             .map(|parameter| {
-                let mut moments = RunningMoments::new();
+                let (mut moments, mut draws) = (RunningMoments::new(), Vec::new());
                 for chain in chains {
-                    for draw in numbers(&chain[parameter.as_str()]).ok_or("draws are a list of numbers")? {
-                        moments.push(&[draw], 1.0)?;
-                    }
+                    draws.extend(numbers(&chain[parameter.as_str()]).ok_or("draws are a list of numbers")?);
                 }
+                draws.iter().try_for_each(|draw| moments.push(&[*draw], 1.0))?;
                 let (mean, sd) = (moments.mean()[0], moments.variances()[0].sqrt());
-                Ok(Reference { parameter: parameter.clone(), mean, sd })
+                Ok(Reference { parameter: parameter.clone(), mean, sd, draws })
             })
             .collect()
     }
@@ -59,6 +58,7 @@ pub(crate) struct Reference {
     pub(crate) parameter: String,
     pub(crate) mean: f64,
     pub(crate) sd: f64,
+    pub(crate) draws: Vec<f64>,
 }
 
 /// One data set.

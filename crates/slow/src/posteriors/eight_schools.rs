@@ -7,7 +7,7 @@ use std::time::Instant;
 use sgmcmc::prelude::*;
 use sgmcmc::{Baoab, Builder, StepSize};
 
-use super::{CHAINS, compare, numbered};
+use super::{CHAINS, compare, exact, numbered};
 use crate::Result;
 use crate::posteriordb::PosteriorDb;
 
@@ -72,7 +72,7 @@ pub(super) fn check(db: &PosteriorDb) -> Result<usize> {
     let mode = ModeSearch::default().run(FullGradient, evaluator, &layout.flatten(&start)?)?;
     println!("{NAME}: N = {schools}, mode search {mode}");
     let start = layout.unflatten(&start, &mode.theta, &default_device())?;
-    let fit = Builder::new(posterior, DYNAMICS, FullGradient, StepSize::from(STEP).parameter("mu", STEP_OF_MU))
+    let fit = Builder::new(posterior.clone(), DYNAMICS, FullGradient, StepSize::from(STEP).parameter("mu", STEP_OF_MU))
         .seed(1)
         .chains(CHAINS)
         .jitter(1.0)
@@ -86,5 +86,6 @@ pub(super) fn check(db: &PosteriorDb) -> Result<usize> {
         [mu, tau].into_iter().chain(values[2..].iter().map(|eta| mu + tau * eta)).collect()
     };
     let title = format!("{NAME}, BAOAB, full gradient, {:.1} s", begin.elapsed().as_secs_f64());
-    compare(&title, &reference, &fit, &parameters, report)
+    let failures = compare(&title, &reference, &fit, &parameters, report)?;
+    Ok(failures + exact::check(NAME, &posterior, &start, &reference, &parameters, report)?)
 }

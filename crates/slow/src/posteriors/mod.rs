@@ -5,8 +5,11 @@
 //! |---|---|
 //! | mean | at most 0.1 reference standard deviations off |
 //! | standard deviation | at most 10 % off |
+//! | law of methods that accept or reject | p-value of a Kolmogorov-Smirnov test against the reference draws at least 1e-4 |
 
+mod autoregression;
 mod eight_schools;
+mod exact;
 mod regression;
 
 use sgmcmc::Fit;
@@ -38,6 +41,10 @@ pub(crate) fn run(only: Option<&str>) -> Result<Outcome> {
         failures += eight_schools::check(&db)?;
         checked += 1;
     }
+    if wanted(autoregression::NAME) {
+        failures += autoregression::check(&db)?;
+        checked += 1;
+    }
     if checked == 0 { Err("there is no such posterior".into()) } else { Ok(Outcome::of(failures)) }
 }
 
@@ -66,7 +73,7 @@ fn compare(
         failures += 1;
     }
     let variances = moments.variances();
-    for Reference { parameter, mean, sd } in reference {
+    for Reference { parameter, mean, sd, .. } in reference {
         let Some(index) = parameters.iter().position(|name| name == parameter) else {
             return Err(format!("{title} does not report `{parameter}`").into());
         };

@@ -180,13 +180,22 @@ impl Regression {
 
         let begin = Instant::now();
         let start = controlled.layout().unflatten(&start, &mode.theta, &default_device())?;
-        let exact = Builder::new(posterior, DYNAMICS, FullGradient, steps)
+        let exact = Builder::new(posterior.clone(), DYNAMICS, FullGradient, steps)
             .seed(2)
             .chains(CHAINS)
             .jitter(1.0)
             .burn_in(500)
             .sample(&start, DRAWS)?;
         let title = format!("{}, BAOAB, full gradient, {:.1} s", self.name, begin.elapsed().as_secs_f64());
-        Ok(failures + compare(&title, &reference, &exact, &parameters, report)?)
+        let failures = failures + compare(&title, &reference, &exact, &parameters, report)?;
+
+        #[cfg(feature = "nuts")]
+        let failures = {
+            let begin = Instant::now();
+            let fit = sgmcmc::Nuts { seed: 3, ..sgmcmc::Nuts::default() }.sample(&posterior, &start, 2500)?;
+            let title = format!("{}, NUTS, {:.1} s", self.name, begin.elapsed().as_secs_f64());
+            failures + compare(&title, &reference, &fit, &parameters, report)?
+        };
+        Ok(failures)
     }
 }

@@ -1,0 +1,164 @@
+//! SGLD with one observation per step on a mixture with two modes: from climbing to sampling as the step shrinks.
+//!
+//! θ₁ ~ N(0, 10), θ₂ ~ N(0, 1), x ~ ½ N(θ₁, 2) + ½ N(θ₁ + θ₂, 2), 100 observations from θ = (0, 1); a second mode is near (1, −1). Source: Welling &
+//! Teh (2011), §5.1: 10 000 sweeps with h = a(b + t)^−0.55 from 0.01 to 0.0001.
+//!
+//! Claims: the draws, weighted by h, follow the posterior (evaluated on a grid); the noise of the gradient outweighs the noise that is injected at the
+//! first steps and not at the last; the rejections a Metropolis step would make vanish with the step.
+//!
+//! ```text
+//! cargo run --release --example sgld_mixture
+//! ```
+
+#[path = "shared/flags.rs"]
+mod flags;
+
+use rand::{RngExt, SeedableRng};
+use rand_distr::StandardNormal;
+use sgmcmc::prelude::*;
+use sgmcmc::rng::StreamRng;
+
+type Failure = Box<dyn std::error::Error>;
+
+const N: usize = 100;
+/// Cells of the grid along each parameter, and where they are.
+const CELLS: usize = 24;
+const FIRST: (f64, f64) = (-1.5, 2.5);
+const SECOND: (f64, f64) = (-3.0, 3.0);
+/// Points of the posterior in each cell, along each parameter.
+const FINE: usize = 6;
+
+fn main() -> Result<(), Failure> {
+    let mut flags = flags::Flags::read("SGLD with one observation per step on a mixture with two modes.")?;
+    let sweeps: u64 = flags.get("sweeps", 10_000, "passes over the data")?;
+    let seed = flags.get("seed", 4, "seed of data and chain")?;
+    let watch = flags.finish()?;
+    println!("{N} SIMULATED observations of a mixture with tied means, theta = (0, 1)\n");
+    let mut rng = StreamRng::seed_from_u64(seed);
+    let x: Vec<f64> = (0..N)
+        .map(|_| {
+            let (z, second): (f64, bool) = (rng.sample(StandardNormal), rng.random());
+            2.0_f64.sqrt() * z + f64::from(u8::from(second))
+        })
+        .collect();
+    let data = Dataset::new(array(x, [N])?)?;
+    let model = Model::new(|theta: Tensor<1>, x: Tensor<1>| {
+        let (first, second) = (theta.clone().slice(0..1), theta.slice(1..2));
+        let component = |centre: Tensor<1>| Normal::new(centre, 2.0_f64.sqrt());
+        Mixture::weights(&[0.5, 0.5]).with(component(first.clone())).with(component(first + second)).log_prob(x)
+    })
+    .prior(|theta: Tensor<1>| {
+        let (first, second) = (theta.clone().slice(0..1), theta.slice(1..2));
+        Normal::new(0.0, 10.0_f64.sqrt()).log_prob(first).sum() + Normal::new(0.0, 1.0).log_prob(second).sum()
+    });
+    let target = model.with(&data);
+    let mut evaluator = target.evaluator(&zeros([2]))?;
+
+    let steps = Polynomial::between(0.01, 0.0001, sweeps * N as u64, 0.55)?;
+    let gradient = MinibatchGradient::new(WithoutReplacement::new(1));
+    let run = Builder::new(target, Sgld, gradient, steps).seed(seed).progress(watch);
+    let fit = run.sample(&zeros([2]), (sweeps * N as u64) as usize)?;
+    let chain = &fit.chains()[0];
+
+    let exact = posterior(evaluator.as_mut())?;
+    let mut drawn = vec![0.0; CELLS * CELLS];
+    let total: f64 = chain.weights().iter().sum();
+    for (row, weight) in chain.rows().zip(chain.weights()) {
+        if let (Some(i), Some(j)) = (cell(row[0], FIRST), cell(row[1], SECOND)) {
+            drawn[i * CELLS + j] += weight / total;
+        }
+    }
+    let distance = 0.5 * exact.iter().zip(&drawn).map(|(a, b)| (a - b).abs()).sum::<f64>();
+    let below = |cells: &[f64]| (0..CELLS * CELLS).filter(|k| k % CELLS < CELLS / 2).map(|k| cells[k]).sum::<f64>();
+    println!("probability of theta_2 < 0: {:.3} drawn, {:.3} exact", below(&drawn), below(&exact));
+    println!(
+        "total variation distance of draws and posterior on {CELLS} x {CELLS} cells: {distance:.3} (claim: below 0.15)\n"
+    );
+    let mut passed = distance < 0.15;
+
+    println!(
+        "variance of the step by the noise of the gradient and by the noise injected\n{:>9} {:>12} {:>12} {:>12}",
+        "h", "gradient 1", "gradient 2", "injected"
+    );
+    let rows: Vec<&[f64]> = chain.rows().collect();
+    let mut ratios = Vec::new();
+    for k in 0..7 {
+        let t = ((rows.len() - 1) as f64 * (f64::from(k) / 6.0).powi(4)) as usize;
+        let noise = GradientNoise::measure(&gradient, evaluator.as_mut(), rows[t], 2000, 1)?;
+        let h = chain.weights()[t];
+        let [first, second] = [0, 1].map(|j| 0.25 * h * h * noise.variance()[j]);
+        println!("{h:>9.1e} {first:>12.2e} {second:>12.2e} {h:>12.2e}");
+        ratios.push(first.max(second) / h);
+    }
+    let (start, end) = (ratios[0], ratios[ratios.len() - 1]);
+    println!("ratio {start:.2} at the start (claim: above 1), {end:.3} at the end (claim: below 1)\n");
+    passed &= start > 1.0 && end < 1.0;
+
+    println!("rejections of a Metropolis step after each step of SGLD\n{:>9} {:>10}", "h", "rejected");
+    let mut last = 1.0;
+    for power in 2..=8 {
+        let h = 10.0_f64.powi(-power);
+        let rate = rejections(evaluator.as_mut(), &rows, h, &mut rng)?;
+        println!("{h:>9.0e} {rate:>10.5}");
+        passed &= rate < last;
+        last = rate;
+    }
+    passed &= last < 1e-3;
+    println!("\n{}", if passed { "PASS: all claims hold" } else { "FAIL: a claim does not hold" });
+    if passed { Ok(()) } else { Err("a claim does not hold".into()) }
+}
+
+/// The cell of a value, if it is on the grid.
+fn cell(value: f64, (low, high): (f64, f64)) -> Option<usize> {
+    let place = (value - low) / (high - low) * CELLS as f64;
+    (place >= 0.0 && place < CELLS as f64).then_some(place as usize)
+}
+
+/// The probability of every cell.
+fn posterior(evaluator: &mut dyn Evaluator) -> Result<Vec<f64>, Failure> {
+    let points = CELLS * FINE;
+    let at = |k: usize, (low, high): (f64, f64)| low + (high - low) * (k as f64 + 0.5) / points as f64;
+    let mut logs = Vec::with_capacity(points * points);
+    for i in 0..points {
+        for j in 0..points {
+            logs.push(evaluator.log_density(&[at(i, FIRST), at(j, SECOND)], Rows::range(0..N))?);
+        }
+    }
+    let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut cells = vec![0.0; CELLS * CELLS];
+    for (k, log) in logs.iter().enumerate() {
+        cells[k / points / FINE * CELLS + k % points / FINE] += (log - largest).exp();
+    }
+    let total: f64 = cells.iter().sum();
+    Ok(cells.into_iter().map(|cell| cell / total).collect())
+}
+
+/// The mean of 1 − min(1, r) over steps of size `h` from draws of the chain, r the Metropolis–Hastings ratio with the step's own observation in
+/// the densities of the proposal, and all observations in the posterior.
+fn rejections(evaluator: &mut dyn Evaluator, draws: &[&[f64]], h: f64, rng: &mut StreamRng) -> Result<f64, Failure> {
+    let proposals = 2000;
+    let mut rejected = 0.0;
+    for _ in 0..proposals {
+        let from = draws[rng.random_range(draws.len() / 2..draws.len())];
+        let row = [rng.random_range(0..N)];
+        let mut estimate = |theta: &[f64]| -> Result<[f64; 2], Failure> {
+            let mut g = [0.0; 2];
+            evaluator.posterior(theta, Rows::list(&row).scaled(N as f64), &mut g)?;
+            Ok(g)
+        };
+        let g = estimate(from)?;
+        let mut to = [0.0; 2];
+        for j in 0..2 {
+            let z: f64 = rng.sample(StandardNormal);
+            to[j] = from[j] + 0.5 * h * g[j] + h.sqrt() * z;
+        }
+        let back = estimate(&to)?;
+        let length =
+            |a: &[f64], b: &[f64], g: &[f64; 2]| (0..2).map(|j| (b[j] - a[j] - 0.5 * h * g[j]).powi(2)).sum::<f64>();
+        let log_ratio = evaluator.log_density(&to, Rows::range(0..N))?
+            - evaluator.log_density(from, Rows::range(0..N))?
+            + (length(from, &to, &g) - length(&to, from, &back)) / (2.0 * h);
+        rejected += 1.0 - log_ratio.exp().min(1.0);
+    }
+    Ok(rejected / f64::from(proposals))
+}
