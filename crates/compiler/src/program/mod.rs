@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 pub use execute::{Call, Column, Columns, Lines, Real, RunError, Sink};
 use instruction::Instruction;
-use lower::{Buffer, Gradient, Lowering, RowValue, Term};
+use lower::{Buffer, Gradient, Lowering, RowValue, Summand, Term, Total};
 use view::Store;
 
 use crate::error::Result;
@@ -28,10 +28,36 @@ use crate::graph::{Graph, NodeId};
 pub struct Outputs {
     /// The value of each row, a node of no dimensions.
     pub row: Option<NodeId>,
-    /// A value that depends on the parameters alone, a node of no dimensions.
-    pub shared: Option<NodeId>,
+    /// The value of each row if only their sum is wanted, all with weight one.
+    pub total: Option<NodeId>,
     /// The gradient of each parameter leaf, where there is one; per-row nodes for the gradient of each row.
     pub gradient: Vec<Option<NodeId>>,
+    /// A value that depends on the parameters alone, a node of no dimensions.
+    pub shared: Option<NodeId>,
+    /// Its gradient.
+    pub shared_gradient: Vec<Option<NodeId>>,
+}
+
+impl Outputs {
+    /// All nodes that are wanted, in the order of the fields.
+    pub fn roots(&self) -> impl Iterator<Item = NodeId> {
+        let rows = self.row.iter().chain(&self.total).chain(self.gradient.iter().flatten());
+        rows.chain(&self.shared).chain(self.shared_gradient.iter().flatten()).copied()
+    }
+
+    /// The same outputs as nodes of another graph, given in the order of [`roots`](Self::roots).
+    #[must_use]
+    pub fn renamed(&self, names: impl IntoIterator<Item = NodeId>) -> Self {
+        let mut names = names.into_iter();
+        let mut next = |old: &Option<NodeId>| old.and_then(|_| names.next());
+        Self {
+            row: next(&self.row),
+            total: next(&self.total),
+            gradient: self.gradient.iter().map(&mut next).collect(),
+            shared: next(&self.shared),
+            shared_gradient: self.shared_gradient.iter().map(&mut next).collect(),
+        }
+    }
 }
 
 /// Rows of a tile, at least and at most.
@@ -53,8 +79,10 @@ pub struct Program<T> {
     accumulators: Vec<Store>,
     constants: Vec<Arc<[f64]>>,
     row: Option<RowValue>,
-    shared: Option<RowValue>,
+    total: Option<Total>,
     gradients: Vec<Gradient>,
+    shared: Option<Total>,
+    shared_gradients: Vec<Gradient>,
     /// Where each parameter leaf lies in the coordinates.
     leaves: Vec<Range<usize>>,
     tile_rows: usize,
@@ -87,24 +115,22 @@ impl<T: Real> Program<T> {
     ///
     /// If a row depends on other rows, or an operation is not supported.
     pub fn compile(graph: &Graph, outputs: &Outputs, leaves: &[Range<usize>]) -> Result<Self> {
-        let roots = outputs.row.iter().chain(&outputs.shared).chain(outputs.gradient.iter().flatten());
-        let needed = stage::needed(graph, roots.copied());
+        let needed = stage::needed(graph, outputs.roots());
         let stages = stage::stages(graph, &needed)?;
         let mut lowering = Lowering::new(graph, &stages);
         let mut row = outputs.row.map(|id| lowering.row_value(id)).transpose()?;
-        let shared = outputs.shared.map(|id| lowering.row_value(id)).transpose()?;
-        let mut gradients = Vec::new();
-        for (leaf, id) in outputs.gradient.iter().enumerate() {
-            if let Some(id) = id {
-                gradients.push(lowering.gradient(leaf, *id)?);
-            }
-        }
+        let mut gradients = lowering.gradients(&outputs.gradient)?;
+        let shared_gradients = lowering.gradients(&outputs.shared_gradient)?;
+        // After the gradients, which may need what is summed here.
+        let mut total = outputs.total.map(|id| lowering.total(id)).transpose()?;
+        let shared = outputs.shared.map(|id| lowering.total(id)).transpose()?;
         let Lowering { mut native, mut wide, before, mut tile, after, accumulators, .. } = lowering;
         let mut kept: Vec<&mut Store> =
             gradients.iter_mut().flat_map(|gradient| &mut gradient.terms).filter_map(stored).collect();
         if let Some(RowValue::Rows(store, _)) = &mut row {
             kept.push(store);
         }
+        kept.extend(total.iter_mut().flat_map(|total| &mut total.summands).flat_map(Summand::row_stores));
         buffers::share(&mut tile, &mut native, Store::Native, &mut kept);
         buffers::share(&mut tile, &mut wide, Store::Wide, &mut kept);
         let tile_rows = tile_rows::<T>(&tile, &native, &wide);
@@ -131,8 +157,10 @@ impl<T: Real> Program<T> {
             accumulators,
             constants,
             row,
-            shared,
+            total,
             gradients,
+            shared,
+            shared_gradients,
             leaves,
             tile_rows,
             read,

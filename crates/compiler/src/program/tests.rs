@@ -272,14 +272,10 @@ where
         let seed = if matches!(rows, Rows::Sum) { graph.weight() } else { graph.scalar(1.0) };
         let keep = matches!(rows, Rows::Keep);
         let adjoints = differentiate(&mut graph, root, seed, leaves, rows).unwrap();
-        let wanted: Vec<NodeId> = std::iter::once(root).chain(adjoints.iter().flatten().copied()).collect();
+        let outputs = Outputs { row: Some(root), gradient: adjoints.clone(), ..Outputs::default() };
+        let wanted: Vec<NodeId> = outputs.roots().collect();
         let expected = evaluate_nodes(&graph, &case.inputs, n, &wanted).unwrap();
-        let simplified = optimise(&graph, &wanted).unwrap();
-        let lowered = lower(&simplified.graph, &simplified.roots).unwrap();
-        let mut new = lowered.roots[1..].iter();
-        let gradient = adjoints.iter().map(|adjoint| adjoint.and_then(|_| new.next().copied())).collect();
-        let outputs = Outputs { row: Some(lowered.roots[0]), shared: None, gradient };
-        let mut program = Program::<T>::compile(&lowered.graph, &outputs, &case.leaves).unwrap();
+        let mut program = compiled::<T>(&graph, &outputs, &case.leaves);
         let call = Call {
             theta: &case.theta,
             columns: &table,
@@ -309,9 +305,24 @@ where
             return None;
         }
         worst[0] = worst[0].max(difference(&[total], &[sum]));
+        // The sum alone, of all rows alike; and beside it, unscaled, the same as a value of the parameters where it is one.
+        let plain: f64 = (0..n).map(|row| expected[0].row(row)[0]).sum();
+        let shared = (!graph.shape(root).rows).then_some(root);
+        let outputs = Outputs { total: Some(root), shared, ..Outputs::default() };
+        let mut program = compiled::<T>(&graph, &outputs, &case.leaves);
+        let total = program.run(Call { weights: None, scale: 0.5, ..call }, Sink::Total).unwrap();
+        let plain = 0.5 * plain + shared.map_or(0.0, |_| expected[0].row(0)[0]);
+        worst[0] = worst[0].max(difference(&[total], &[plain]));
         worst[1 + usize::from(keep)] = difference(&found, &exact);
     }
     Some(worst)
+}
+
+fn compiled<T: Real>(graph: &Graph, outputs: &Outputs, leaves: &[std::ops::Range<usize>]) -> Program<T> {
+    let roots: Vec<NodeId> = outputs.roots().collect();
+    let simplified = optimise(graph, &roots).unwrap();
+    let lowered = lower(&simplified.graph, &simplified.roots).unwrap();
+    Program::compile(&lowered.graph, &outputs.renamed(lowered.roots), leaves).unwrap()
 }
 
 #[test]
@@ -355,7 +366,7 @@ fn an_index_out_of_range_is_an_error() {
     let index = graph.data(4, [], Kind::Int);
     let root = graph.select(table, index, 0).unwrap();
     assert_eq!(*graph.shape(root), Shape::per_row([]));
-    let outputs = Outputs { row: Some(root), shared: None, gradient: vec![] };
+    let outputs = Outputs { row: Some(root), ..Outputs::default() };
     let leaf = 0..3;
     let mut program = Program::<f64>::compile(&graph, &outputs, std::slice::from_ref(&leaf)).unwrap();
     let data = Table::<f64> { floats: vec![], integers: vec![0, 2, 3], masks: vec![] };

@@ -109,14 +109,33 @@ pub(crate) fn rows_transpose<S: Number, T: Element>(
 /// Rows of W numbers, one after another.
 fn turn_narrow<const W: usize, S: Number, T: Element>(simd: Simd, rows: Rows<'_, S>, out: &mut [T]) {
     let lanes = out.len() / W;
+    let table = rows.table.as_chunks::<W>().0;
+    let mut columns = out.chunks_exact_mut(lanes.max(1));
+    let out: [&mut [T]; W] = std::array::from_fn(|_| columns.next().unwrap_or_default());
+    if let Lines::List(lines) = rows.lines
+        && size_of_val(rows.table) <= NEAR
+    {
+        let lines = &lines[..lanes];
+        return simd.run(
+            #[inline(always)]
+            move |_| {
+                for (i, line) in lines.iter().enumerate() {
+                    let row = &table[*line];
+                    for j in 0..W {
+                        out[j][i] = row[j].element();
+                    }
+                }
+            },
+        );
+    }
     simd.run(
         #[inline(always)]
         move |_| {
             for i in 0..lanes {
                 rows.fetch(i);
-                let row = rows.get(i);
+                let row = &table[rows.lines.get(i)];
                 for j in 0..W {
-                    out[j * lanes + i] = row[j].element();
+                    out[j][i] = row[j].element();
                 }
             }
         },

@@ -5,6 +5,7 @@ mod load;
 mod map;
 mod product;
 mod reduce;
+mod total;
 
 pub use crate::kernels::Lines;
 pub use load::{Column, Columns, Real};
@@ -28,7 +29,7 @@ pub struct Call<'a> {
     pub rows: usize,
     /// One weight per row; all one if there are none.
     pub weights: Option<&'a [f64]>,
-    /// What the gradient is multiplied with.
+    /// What the sum over the rows, and its gradient, are multiplied with.
     pub scale: f64,
 }
 
@@ -87,14 +88,14 @@ impl<T: Real> Program<T> {
         load::prefetch_rows(&self.read, call);
     }
 
-    /// Runs the program; returns Σ wᵢ · (value of row i), or the shared value of a program without rows.
+    /// Runs the program; returns scale · Σ wᵢ · (value of row i) + the shared value.
     ///
     /// # Errors
     ///
     /// If an integer of the data is not an index of what it is used on.
     pub fn run(&mut self, call: Call<'_>, mut sink: Sink<'_>) -> Result<f64, RunError> {
-        let Self { before, tile, after, accumulators, constants, row, shared, gradients, leaves, native, wide, .. } =
-            self;
+        let Self { before, tile, after, accumulators, constants, leaves, native, wide, .. } = self;
+        let Self { row, total, gradients, shared, shared_gradients, .. } = self;
         let mut machine = Machine { simd: Simd::new(), native, wide };
         for store in accumulators.iter() {
             machine.clear(*store);
@@ -104,14 +105,17 @@ impl<T: Real> Program<T> {
         for instruction in before.iter() {
             machine.execute(instruction, whole, &mut context)?;
         }
-        let mut total = 0.0;
+        let mut sum = 0.0;
         for first in (0..call.rows).step_by(self.tile_rows) {
             let now = Tile { call, first, t: self.tile_rows.min(call.rows - first) };
             for instruction in tile.iter() {
                 machine.execute(instruction, now, &mut context)?;
             }
             if let Some(row) = row {
-                total += machine.row_values(row, now, context.sink);
+                sum += machine.row_values(row, now, context.sink);
+            }
+            if let Some(total) = total {
+                sum += machine.total(total, now.t);
             }
             if let Sink::RowGradients(out) = context.sink {
                 machine.row_gradients(gradients, leaves, now, out);
@@ -122,11 +126,10 @@ impl<T: Real> Program<T> {
         }
         if let Sink::Gradient(gradient) = sink {
             machine.gradients(gradients, leaves, call.scale, gradient);
+            machine.gradients(shared_gradients, leaves, 1.0, gradient);
         }
-        Ok(match shared {
-            Some(value) => total + machine.shared_value(value),
-            None => total,
-        })
+        let shared = shared.as_ref().map_or(0.0, |value| machine.total(value, 1));
+        Ok(call.scale * sum + shared)
     }
 }
 

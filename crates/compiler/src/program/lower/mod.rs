@@ -9,6 +9,7 @@ mod movement;
 mod output;
 mod product;
 mod reduce;
+mod total;
 
 use std::collections::HashMap;
 
@@ -19,6 +20,7 @@ use crate::error::Result;
 use crate::graph::{Graph, Kind, NodeId, Op};
 
 pub(crate) use output::{Gradient, RowValue, Term};
+pub(crate) use total::{Summand, Summed, Total};
 
 /// What is known of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -43,8 +43,14 @@ impl Lowering<'_> {
         })
     }
 
+    /// The gradients of the parameter leaves, where there is one.
+    pub(crate) fn gradients(&mut self, leaves: &[Option<NodeId>]) -> Result<Vec<Gradient>> {
+        let leaves = leaves.iter().enumerate().filter_map(|(leaf, id)| id.map(|id| (leaf, id)));
+        leaves.map(|(leaf, id)| self.gradient(leaf, id)).collect()
+    }
+
     /// The gradient of parameter leaf number `leaf`, which is node `id`.
-    pub(crate) fn gradient(&mut self, leaf: usize, id: NodeId) -> Result<Gradient> {
+    fn gradient(&mut self, leaf: usize, id: NodeId) -> Result<Gradient> {
         let mut terms = Vec::new();
         for (id, factor) in self.summands(id) {
             match self.in_place(leaf, id, factor)? {

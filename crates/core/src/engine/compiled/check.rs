@@ -58,6 +58,7 @@ fn check_in<P: TensorTree, D: TensorTree, T: Real>(
     let mut rng = StreamRng::seed_from_u64(0x0005_9c3c);
     let observations = posterior.data().observations();
     let (mut likelihood, mut prior) = (sheet.program::<T>(&sheet.likelihood)?, sheet.program::<T>(&sheet.prior)?);
+    let mut together = sheet.program::<T>(&sheet.posterior)?;
     let start = eager.coordinates();
     for n in ROW_COUNTS {
         let rows: Vec<usize> = match observations {
@@ -70,19 +71,24 @@ fn check_in<P: TensorTree, D: TensorTree, T: Real>(
                 break;
             }
             let theta: Vec<f64> = start.iter().map(|x| x + spread * (rng.random::<f64>() - 0.5)).collect();
-            let mut ours = Evaluated { value: 0.0, gradient: vec![0.0; theta.len()] };
             let columns = posterior.data().columns();
             let (power, _) = posterior.model().powers();
-            for (program, rows, power) in [(&mut likelihood, rows.as_slice(), power), (&mut prior, [].as_slice(), 1.0)]
-            {
-                if let Some(program) = program {
+            let apart = vec![(&mut likelihood, rows.as_slice()), (&mut prior, &[])];
+            for programs in [apart, vec![(&mut together, &rows)]] {
+                let mut ours = Evaluated { value: 0.0, gradient: vec![0.0; theta.len()] };
+                let mut any = false;
+                for (program, rows) in programs {
+                    let Some(program) = program else { continue };
                     let sink = Sink::Gradient(&mut ours.gradient);
                     let value = super::run(program, columns, &theta, Rows::list(rows), power, sink);
                     ours.value += value.map_err(|error| Reason::new(error.to_string()))?;
+                    any = true;
+                }
+                if any {
+                    agree(posterior, eager, &theta, &rows, &ours)?;
+                    compared |= ours.value.is_finite();
                 }
             }
-            agree(posterior, eager, &theta, &rows, &ours)?;
-            compared |= ours.value.is_finite();
         }
     }
     Ok(())

@@ -41,6 +41,8 @@ struct Compiled<P, D, T> {
     sheet: Arc<Sheet>,
     likelihood: Option<Program<T>>,
     prior: Option<Program<T>>,
+    /// Both in one, for rows that need not be divided.
+    together: Option<Program<T>>,
     team: Team<T>,
     /// Made when first asked for.
     others: Others<T>,
@@ -95,6 +97,7 @@ fn sheet<P: TensorTree, D: TensorTree>(
 impl<P: TensorTree, D: TensorTree, T: Real> Compiled<P, D, T> {
     fn new(posterior: &Posterior<P, D>, eager: Eager<P, D>, sheet: Arc<Sheet>) -> std::result::Result<Self, Reason> {
         let (likelihood, prior) = (sheet.program(&sheet.likelihood)?, sheet.program(&sheet.prior)?);
+        let together = sheet.program(&sheet.posterior)?;
         let others = Others { weighted: None, pointwise: None, per_datum: None, prior_value: None };
         let (same, different) = (vec![], vec![]);
         Ok(Self {
@@ -103,6 +106,7 @@ impl<P: TensorTree, D: TensorTree, T: Real> Compiled<P, D, T> {
             sheet,
             likelihood,
             prior,
+            together,
             team: Team::new(),
             others,
             same,
@@ -190,11 +194,18 @@ impl<P: TensorTree, D: TensorTree, T: Real> Evaluator for Compiled<P, D, T> {
 
     fn posterior(&mut self, theta: &[f64], rows: Rows<'_>, grad: &mut [f64]) -> Result<f64> {
         check_call(&self.sheet.layout, self.observations(), theta, grad, rows)?;
-        // The first rows come while the prior is computed.
+        // The first rows come while what does not depend on them is computed.
         if let (Some(program), Selection::List(list)) = (&self.likelihood, rows.selection()) {
             let columns = InPlace(self.posterior.data().columns());
             let (lines, rows) = (Lines::List(list), list.len());
             program.prefetch(Call { theta, columns: &columns, lines, rows, weights: None, scale: 1.0 });
+        }
+        let uniform = matches!(rows.weights(), Weights::Same(_));
+        if uniform && rows.len() <= self.posterior.chunk() && self.serves(rows.len()) {
+            let (power, _) = self.posterior.model().powers();
+            if let Some(program) = self.together.as_mut().filter(|program| team::pieces(program, rows.len()) == 1) {
+                return run(program, self.posterior.data().columns(), theta, rows, power, Sink::Gradient(grad));
+            }
         }
         let prior = self.prior(theta, grad)?;
         let likelihood = if self.serves_rows(rows) {
@@ -282,7 +293,7 @@ impl<T: Real> Others<T> {
     }
 }
 
-/// Runs `program` on `rows`; returns `power` · Σ wᵢ (value of row i), and the gradient times the same.
+/// Runs `program` on `rows`; returns `power` · Σ wᵢ (value of row i) + the shared value, and their gradient.
 fn run<T: Real>(
     program: &mut Program<T>,
     columns: &[Column],
@@ -311,9 +322,7 @@ fn run<T: Real>(
     };
     let columns = InPlace(columns);
     let call = Call { theta, columns: &columns, lines, rows: rows.len(), weights, scale };
-    // A program without rows has no weight to be scaled with.
-    let factor = if rows.is_empty() { power } else { scale };
-    program.run(call, sink).map(|value| factor * value).map_err(failed)
+    program.run(call, sink).map_err(failed)
 }
 
 /// An index out of range, as the eager engine reports it: the closure's fault.

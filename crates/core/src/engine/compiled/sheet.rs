@@ -51,6 +51,8 @@ pub(super) struct Sheet {
     pub(super) per_datum: Option<Part>,
     /// The log-prior with the log-Jacobian, and its gradient.
     pub(super) prior: Option<Part>,
+    /// `likelihood` and `prior` in one, where there are both.
+    pub(super) posterior: Option<Part>,
     /// The same without its gradient.
     pub(super) prior_value: Option<Part>,
 }
@@ -69,6 +71,7 @@ impl Sheet {
             pointwise: None,
             per_datum: None,
             prior: None,
+            posterior: None,
             prior_value: None,
         };
         if let Some(likelihood) = &likelihood {
@@ -81,6 +84,9 @@ impl Sheet {
         if let Some(prior) = prior {
             sheet.prior = Some(Part::shared(&graph, prior, leaves, true)?);
             sheet.prior_value = Some(Part::shared(&graph, prior, leaves, false)?);
+        }
+        if let (Some(likelihood), Some(prior)) = (&likelihood, prior) {
+            sheet.posterior = Some(Part::posterior(&graph, [likelihood.node, prior], leaves)?);
         }
         Ok(sheet)
     }
@@ -97,7 +103,11 @@ impl Sheet {
 
     /// What the programs with gradients consist of.
     pub(super) fn plans<T: Real>(&self) -> Result<Vec<PartPlan>, Reason> {
-        let parts = [("log-likelihood and gradient", &self.likelihood), ("log-prior and gradient", &self.prior)];
+        let parts = if self.posterior.is_some() {
+            vec![("log-posterior and gradient", &self.posterior)]
+        } else {
+            vec![("log-likelihood and gradient", &self.likelihood), ("log-prior and gradient", &self.prior)]
+        };
         let mut plans = Vec::new();
         for (name, part) in parts {
             if let (Some(found), Some(program)) = (part, self.program::<T>(part)?) {
@@ -120,68 +130,76 @@ pub(super) struct PartPlan {
 impl Part {
     /// The per-row value `root`, with the gradient that is wanted.
     fn rows(graph: &Graph, root: NodeId, leaves: &[NodeId], wanted: Wanted) -> Result<Self, Reason> {
-        let (mut graph, root, leaves) = stable(graph, root, leaves)?;
-        let own = graph.shape(root).rows;
-        let adjoints = match wanted {
-            Wanted::Values => vec![],
+        let (mut graph, [root], leaves) = stable(graph, [root], leaves)?;
+        let outputs = match wanted {
+            Wanted::Values => Outputs { row: Some(root), ..Outputs::default() },
             Wanted::RowGradients => {
                 let seed = graph.scalar(1.0);
-                differentiate(&mut graph, root, seed, &leaves, RowSums::Keep)?
+                let gradient = differentiate(&mut graph, root, seed, &leaves, RowSums::Keep)?;
+                Outputs { row: Some(root), gradient, ..Outputs::default() }
             }
-            Wanted::Gradient | Wanted::WeightedGradient => {
+            Wanted::WeightedGradient => {
                 let weight = graph.weight();
-                let seed = match wanted {
-                    Wanted::Gradient if own => graph.scalar(1.0),
-                    // A value that all rows have in common counts as often as there are rows.
-                    _ => {
-                        if own {
-                            weight
-                        } else {
-                            graph.sum_rows(weight)
-                        }
-                    }
-                };
-                differentiate(&mut graph, root, seed, &leaves, RowSums::Sum)?
+                // A value that all rows have in common counts as often as there are rows.
+                let seed = if graph.shape(root).rows { weight } else { graph.sum_rows(weight) };
+                let gradient = differentiate(&mut graph, root, seed, &leaves, RowSums::Sum)?;
+                Outputs { row: Some(root), gradient, ..Outputs::default() }
             }
+            Wanted::Gradient => sum_with_gradient(&mut graph, root, &leaves)?,
         };
-        Self::simplified(&graph, |gradient| Outputs { row: Some(root), shared: None, gradient }, adjoints)
+        Self::simplified(&graph, &outputs)
     }
 
     /// The shared value `root`, with its gradient if that is wanted.
     fn shared(graph: &Graph, root: NodeId, leaves: &[NodeId], gradient: bool) -> Result<Self, Reason> {
-        let (mut graph, root, leaves) = stable(graph, root, leaves)?;
-        let adjoints = if gradient {
-            let seed = graph.scalar(1.0);
-            differentiate(&mut graph, root, seed, &leaves, RowSums::Sum)?
-        } else {
-            vec![]
-        };
-        Self::simplified(&graph, |gradient| Outputs { row: None, shared: Some(root), gradient }, adjoints)
+        let (mut graph, [root], leaves) = stable(graph, [root], leaves)?;
+        let shared_gradient = if gradient { shared_gradient(&mut graph, root, &leaves)? } else { vec![] };
+        Self::simplified(&graph, &Outputs { shared: Some(root), shared_gradient, ..Outputs::default() })
     }
 
-    fn simplified(
-        graph: &Graph,
-        outputs: impl FnOnce(Vec<Option<NodeId>>) -> Outputs,
-        adjoints: Vec<Option<NodeId>>,
-    ) -> Result<Self, Reason> {
-        let Outputs { row, shared, gradient } = outputs(adjoints);
-        let roots: Vec<NodeId> = row.iter().chain(&shared).chain(gradient.iter().flatten()).copied().collect();
+    /// The sum of a per-row value and a shared value, both with their gradients.
+    fn posterior(graph: &Graph, roots: [NodeId; 2], leaves: &[NodeId]) -> Result<Self, Reason> {
+        let (mut graph, [row, shared], leaves) = stable(graph, roots, leaves)?;
+        let sum = sum_with_gradient(&mut graph, row, &leaves)?;
+        let shared_gradient = shared_gradient(&mut graph, shared, &leaves)?;
+        Self::simplified(&graph, &Outputs { shared: Some(shared), shared_gradient, ..sum })
+    }
+
+    fn simplified(graph: &Graph, outputs: &Outputs) -> Result<Self, Reason> {
+        let roots: Vec<NodeId> = outputs.roots().collect();
         let simplified = optimise(graph, &roots)?;
         let lowered = lower(&simplified.graph, &simplified.roots)?;
-        let mut new = lowered.roots.iter().copied();
-        let mut next = |old: Option<NodeId>| old.and_then(|_| new.next());
-        let (row, shared) = (next(row), next(shared));
-        let gradient = gradient.into_iter().map(&mut next).collect();
         let nodes = [simplified.before, lowered.after];
-        Ok(Self { graph: lowered.graph, outputs: Outputs { row, shared, gradient }, nodes })
+        Ok(Self { graph: lowered.graph, outputs: outputs.renamed(lowered.roots), nodes })
     }
 }
 
-/// The graph of `root` in numerically stable form, with the leaves found again.
-fn stable(graph: &Graph, root: NodeId, leaves: &[NodeId]) -> Result<(Graph, NodeId, Vec<NodeId>), Reason> {
-    let roots: Vec<NodeId> = std::iter::once(root).chain(leaves.iter().copied()).collect();
-    let stable = stabilise(graph, &roots)?;
-    let mut roots = stable.roots.into_iter();
-    let root = roots.next().unwrap_or(root);
-    Ok((stable.graph, root, roots.collect()))
+/// The sum of `root` over the rows, all of weight one, and its gradient.
+fn sum_with_gradient(graph: &mut Graph, root: NodeId, leaves: &[NodeId]) -> Result<Outputs, Reason> {
+    let seed = if graph.shape(root).rows {
+        graph.scalar(1.0)
+    } else {
+        let weight = graph.weight();
+        graph.sum_rows(weight)
+    };
+    let gradient = differentiate(graph, root, seed, leaves, RowSums::Sum)?;
+    Ok(Outputs { total: Some(root), gradient, ..Outputs::default() })
+}
+
+fn shared_gradient(graph: &mut Graph, root: NodeId, leaves: &[NodeId]) -> Result<Vec<Option<NodeId>>, Reason> {
+    let seed = graph.scalar(1.0);
+    Ok(differentiate(graph, root, seed, leaves, RowSums::Sum)?)
+}
+
+/// The graph of `roots` in numerically stable form, with the leaves found again.
+fn stable<const N: usize>(
+    graph: &Graph,
+    roots: [NodeId; N],
+    leaves: &[NodeId],
+) -> Result<(Graph, [NodeId; N], Vec<NodeId>), Reason> {
+    let all: Vec<NodeId> = roots.iter().chain(leaves).copied().collect();
+    let stable = stabilise(graph, &all)?;
+    let mut found = stable.roots.into_iter();
+    let roots = roots.map(|root| found.next().unwrap_or(root));
+    Ok((stable.graph, roots, found.collect()))
 }

@@ -62,7 +62,7 @@ impl<T: Real> Team<T> {
         rows: Rows<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
-        let pieces = (first.work().saturating_mul(rows.len()) / PIECE).clamp(1, MOST_PIECES.min(rows.len().max(1)));
+        let pieces = pieces(first, rows.len());
         if pieces == 1 {
             return run(first, columns, theta, rows, power, Sink::Gradient(gradient));
         }
@@ -85,6 +85,11 @@ impl<T: Real> Team<T> {
         }
         Ok(total)
     }
+}
+
+/// How many pieces so many rows are divided into.
+pub(super) fn pieces<T: Real>(program: &Program<T>, rows: usize) -> usize {
+    (program.work().saturating_mul(rows) / PIECE).clamp(1, MOST_PIECES.min(rows.max(1)))
 }
 
 impl<T: Real> Member<T> {
