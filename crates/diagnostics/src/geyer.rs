@@ -21,6 +21,9 @@ use crate::lanes::{self, LAGS};
 
 /// Lags taken a few at a time before all of them are asked of the Fourier transform.
 const DIRECT: usize = 48;
+/// Fewer are enough to see that more are needed, if the correlation is still so large after them.
+const EARLY: usize = 12;
+const STRONG: f64 = 0.2;
 
 /// ArviZ's measure of "does not vary": the decimal resolution of a double.
 const RESOLUTION: f64 = 1e-15;
@@ -111,14 +114,16 @@ impl Autocovariance<'_> {
     }
 
     fn at(&mut self, lag: usize) -> f64 {
-        while lag >= self.products.len() && lag < DIRECT {
+        let slow = self.products.len() >= EARLY && self.products[EARLY - 1] > STRONG * self.products[0];
+        let direct = if slow { EARLY } else { DIRECT };
+        while lag >= self.products.len() && lag < direct {
             let mut sums = [0.0; LAGS];
             for y in &self.centred {
                 sums.iter_mut().zip(lanes::lagged(y, self.products.len())).for_each(|(sum, more)| *sum += more);
             }
             self.products.extend(sums);
         }
-        if lag >= DIRECT && !self.transformed {
+        if lag >= self.products.len() && !self.transformed {
             self.products = lagged_products(&self.centred);
             self.transformed = true;
         }

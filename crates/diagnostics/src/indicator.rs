@@ -32,6 +32,8 @@ pub(crate) fn effective_size(halves: &[&[f64]], threshold: f64) -> f64 {
 /// A series of zeros and ones, the first in the lowest bit of the first word.
 struct Bits {
     words: Vec<u64>,
+    /// Ones before each word, and in all.
+    counts: Vec<usize>,
     ones: usize,
 }
 
@@ -39,8 +41,13 @@ impl Bits {
     fn of(series: &[f64], threshold: f64) -> Self {
         let word = |part: &[f64]| part.iter().rev().fold(0, |word, x| word << 1 | u64::from(*x <= threshold));
         let words: Vec<u64> = series.chunks(64).map(word).collect();
-        let ones = words.iter().map(|word| word.count_ones() as usize).sum();
-        Self { words, ones }
+        let mut ones = 0;
+        let mut counts = vec![0];
+        counts.extend(words.iter().map(|word| {
+            ones += word.count_ones() as usize;
+            ones
+        }));
+        Self { words, counts, ones }
     }
 
     /// n γ of this series alone.
@@ -54,9 +61,8 @@ impl Bits {
     /// Ones among the first `count`.
     fn ones_before(&self, count: usize) -> usize {
         let (whole, rest) = (count / 64, count % 64);
-        let ones: u32 = self.words[..whole].iter().map(|word| word.count_ones()).sum();
         let part = self.words.get(whole).map_or(0, |word| (word & ((1 << rest) - 1)).count_ones());
-        (ones + part) as usize
+        self.counts[whole] + part as usize
     }
 
     /// Places where this series and itself `lag` later both have a one.

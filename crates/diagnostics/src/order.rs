@@ -1,12 +1,15 @@
 //! The order of draws, by a radix sort on keys that sort as the numbers do.
 //!
 //! A float's bits, with the sign bit flipped for positive numbers and all bits flipped for negative ones, are an unsigned integer that
-//! sorts as the float (−∞ first, then −0 before 0, NaN last or first by its sign). Six passes over 11 bits put `n` draws in order in
-//! O(n), some three times faster than a comparison sort at the lengths chains have; short lists are sorted by comparison.
+//! sorts as the float (−∞ first, then −0 before 0, NaN last or first by its sign). Three passes over 11 bits put `n` draws in order by
+//! their first 33 bits in O(n), several times faster than a comparison sort at the lengths chains have; the few that agree in so many, and short
+//! lists, are sorted by comparison.
 
 /// Bits taken in one pass.
 const DIGIT: u32 = 11;
 const BUCKETS: usize = 1 << DIGIT;
+/// The last bits, which no pass looks at.
+const LAST: u32 = 31;
 /// Below this length a comparison sort is faster.
 const SHORT: usize = 4096;
 
@@ -32,7 +35,7 @@ fn value(key: u64) -> f64 {
 
 fn radix(pairs: &mut Vec<(u64, u32)>) {
     let mut other = vec![(0, 0); pairs.len()];
-    for shift in (0..u64::BITS).step_by(DIGIT as usize) {
+    for shift in (LAST..u64::BITS).step_by(DIGIT as usize) {
         let digit = |key: u64| (key >> shift) as usize & (BUCKETS - 1);
         let mut places = [0_u32; BUCKETS];
         pairs.iter().for_each(|(key, _)| places[digit(*key)] += 1);
@@ -47,6 +50,8 @@ fn radix(pairs: &mut Vec<(u64, u32)>) {
         }
         std::mem::swap(pairs, &mut other);
     }
+    let alike = pairs.chunk_by_mut(|(one, _), (next, _)| one >> LAST == next >> LAST);
+    alike.filter(|run| run.len() > 1).for_each(<[_]>::sort_unstable);
 }
 
 #[cfg(test)]
@@ -63,6 +68,8 @@ mod tests {
             })
             .collect();
         values.extend([0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::MIN_POSITIVE, 1e300, -1e300, 3.0, 3.0]);
+        // These differ in their last bits only.
+        values.extend((0..100_u8).rev().map(|k| 1.0 + 1e-13 * f64::from(k)));
         for part in [&values[..], &values[5000..]] {
             let mut expected: Vec<u32> = (0..part.len() as u32).collect();
             expected.sort_by(|a, b| part[*a as usize].total_cmp(&part[*b as usize]));

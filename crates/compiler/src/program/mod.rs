@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use execute::{Call, Column, Columns, Lines, Real, RunError, Sink};
-use instruction::Instruction;
+use instruction::{Instruction, Table};
 use lower::{Buffer, Gradient, Lowering, RowValue, Summand, Term, Total};
 use view::Store;
 
@@ -81,11 +81,14 @@ pub struct Program<T> {
     row: Option<RowValue>,
     total: Option<Total>,
     gradients: Vec<Gradient>,
+    /// Whether instructions of the tile add to the gradient of each row where it is wanted.
+    adds_in_place: bool,
     shared: Option<Total>,
     shared_gradients: Vec<Gradient>,
     /// Where each parameter leaf lies in the coordinates.
     leaves: Vec<Range<usize>>,
     tile_rows: usize,
+    work: usize,
     /// The data leaves that are read, and the numbers per row of each.
     read: Vec<(usize, usize)>,
     native: Vec<Vec<T>>,
@@ -148,6 +151,11 @@ impl<T: Real> Program<T> {
             fused: needed.iter().filter(|needed| **needed).count().saturating_sub(computed),
         };
         let read = tile.iter().filter_map(read).collect();
+        let work = work(&tile);
+        let adds_in_place = tile.iter().any(|instruction| match instruction {
+            Instruction::SelectAdjointRows(selection) => matches!(selection.table, Table::Parameter(_)),
+            _ => false,
+        });
         let constants = constants(graph);
         let leaves = leaves.to_vec();
         Ok(Self {
@@ -159,10 +167,12 @@ impl<T: Real> Program<T> {
             row,
             total,
             gradients,
+            adds_in_place,
             shared,
             shared_gradients,
             leaves,
             tile_rows,
+            work,
             read,
             native,
             wide,
@@ -172,20 +182,25 @@ impl<T: Real> Program<T> {
 
     /// Multiplications of matrices for one row: what makes a program worth dividing among threads.
     pub fn work(&self) -> usize {
-        let products = self.tile.iter().map(|instruction| match instruction {
-            Instruction::MultiplyData { width, columns, .. } | Instruction::ContractData { width, columns, .. } => {
-                width * columns
-            }
-            Instruction::Matmul { size: [m, k, n], .. } | Instruction::Contract { size: [m, k, n], .. } => m * k * n,
-            _ => 0,
-        });
-        products.sum()
+        self.work
     }
 
     /// What the program consists of.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
+}
+
+/// Multiplications of matrices for one row.
+fn work(tile: &[Instruction]) -> usize {
+    let products = tile.iter().map(|instruction| match instruction {
+        Instruction::MultiplyData { width, columns, .. } | Instruction::ContractData { width, columns, .. } => {
+            width * columns
+        }
+        Instruction::Matmul { size: [m, k, n], .. } | Instruction::Contract { size: [m, k, n], .. } => m * k * n,
+        _ => 0,
+    });
+    products.sum()
 }
 
 /// The data leaf that an instruction reads for the first time in a tile, and the numbers per row.
@@ -200,7 +215,7 @@ fn read(instruction: &Instruction) -> Option<(usize, usize)> {
 
 fn stored(term: &mut Term) -> Option<&mut Store> {
     match term {
-        Term::Dense { store, rows: true, .. } => Some(store),
+        Term::Dense { store, rows: true, .. } | Term::DataRow { coefficients: store, .. } => Some(store),
         Term::Dense { .. } | Term::Number(_) => None,
     }
 }

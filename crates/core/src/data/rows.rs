@@ -118,8 +118,7 @@ impl<'a> Rows<'a> {
     pub fn check(&self, observations: usize) -> Result<()> {
         let outside = match self.selection {
             Selection::Range { start, length } => length > 0 && start + length > observations,
-            // Without a branch per row: this is done at every step.
-            Selection::List(rows) => rows.iter().fold(false, |outside, row| outside | (*row >= observations)),
+            Selection::List(rows) => any_outside(rows, observations),
         };
         if outside {
             let row = self.iter().map(|(row, _)| row).max().unwrap_or(observations);
@@ -147,6 +146,16 @@ impl<'a> Rows<'a> {
         };
         Self { selection, weights }
     }
+}
+
+/// Whether one of `rows` is not below `observations`, which is what `isize` can hold at most.
+///
+/// This is done at every step, so without a branch per row and with operations that every machine has for several numbers at once: with
+/// row and bound below the sign bit, row − bound has it if and only if row < bound.
+fn any_outside(rows: &[usize], observations: usize) -> bool {
+    let (below, large) =
+        rows.iter().fold((!0, 0), |(below, large), row| (below & row.wrapping_sub(observations), large | row));
+    (!below | large) >> (usize::BITS - 1) == 1
 }
 
 #[cfg(test)]

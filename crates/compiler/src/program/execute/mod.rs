@@ -5,6 +5,7 @@ mod load;
 mod map;
 mod product;
 mod reduce;
+mod row_gradients;
 mod total;
 
 pub use crate::kernels::Lines;
@@ -42,7 +43,7 @@ pub enum Sink<'a> {
     Gradient(&'a mut [f64]),
     /// The value of each row is written here.
     Rows(&'a mut [f64]),
-    /// The gradient of each row is added here, row after row of as many numbers as there are coordinates.
+    /// The gradient of each row is written here, row after row of as many numbers as there are coordinates.
     RowGradients(&'a mut [f64]),
 }
 
@@ -73,6 +74,12 @@ impl<'a> Tile<'a> {
             Lines::List(rows) => Lines::List(&rows[self.first..self.first + self.t]),
         }
     }
+
+    /// The part of `out`, which has as many numbers for each row of the call, that belongs to the tile.
+    fn rows_of<'o>(&self, out: &'o mut [f64]) -> &'o mut [f64] {
+        let each = out.len() / self.call.rows.max(1);
+        &mut out[self.first * each..(self.first + self.t) * each]
+    }
 }
 
 /// The buffers, and what instructions are run with.
@@ -95,7 +102,7 @@ impl<T: Real> Program<T> {
     /// If an integer of the data is not an index of what it is used on.
     pub fn run(&mut self, call: Call<'_>, mut sink: Sink<'_>) -> Result<f64, RunError> {
         let Self { before, tile, after, accumulators, constants, leaves, native, wide, .. } = self;
-        let Self { row, total, gradients, shared, shared_gradients, .. } = self;
+        let Self { row, total, gradients, adds_in_place, shared, shared_gradients, .. } = self;
         let mut machine = Machine { simd: Simd::new(), native, wide };
         for store in accumulators.iter() {
             machine.clear(*store);
@@ -108,6 +115,9 @@ impl<T: Real> Program<T> {
         let mut sum = 0.0;
         for first in (0..call.rows).step_by(self.tile_rows) {
             let now = Tile { call, first, t: self.tile_rows.min(call.rows - first) };
+            if let (Sink::RowGradients(out), true) = (&mut *context.sink, *adds_in_place) {
+                now.rows_of(out).fill(0.0);
+            }
             for instruction in tile.iter() {
                 machine.execute(instruction, now, &mut context)?;
             }
@@ -118,7 +128,7 @@ impl<T: Real> Program<T> {
                 sum += machine.total(total, now.t);
             }
             if let Sink::RowGradients(out) = context.sink {
-                machine.row_gradients(gradients, leaves, now, out);
+                machine.row_gradients(gradients, leaves, now, (out, *adds_in_place));
             }
         }
         for instruction in after.iter() {
@@ -208,7 +218,14 @@ impl<T: Real> Machine<'_, T> {
     fn row_values(&self, row: &RowValue, tile: Tile<'_>, sink: &mut Sink<'_>) -> f64 {
         let Tile { first, t, .. } = tile;
         if let Sink::Rows(out) = sink {
-            out[first..first + t].iter_mut().enumerate().for_each(|(lane, out)| *out = self.row_value(row, t, lane));
+            let out = &mut out[first..first + t];
+            match row {
+                RowValue::Rows(Store::Native(buffer), feature) => {
+                    let values = &self.native[*buffer][feature * t..][..t];
+                    out.iter_mut().zip(values).for_each(|(out, value)| *out = value.to_f64());
+                }
+                row => out.iter_mut().enumerate().for_each(|(lane, out)| *out = self.row_value(row, t, lane)),
+            }
         }
         match (tile.call.weights, row) {
             (None, RowValue::Rows(Store::Native(buffer), feature)) => {
@@ -253,41 +270,8 @@ impl<T: Real> Machine<'_, T> {
                         let values = &self.native[*buffer][*offset..offset + gradient.size];
                         add_to_f64(self.simd, scale * factor, values, out);
                     }
-                    Term::Dense { store: Store::Wide(_), .. } => {}
-                }
-            }
-        }
-    }
-
-    fn row_gradients(
-        &self,
-        gradients: &[Gradient],
-        leaves: &[std::ops::Range<usize>],
-        tile: Tile<'_>,
-        out: &mut [f64],
-    ) {
-        let dim = out.len() / tile.call.rows.max(1);
-        let out = &mut out[tile.first * dim..(tile.first + tile.t) * dim];
-        for gradient in gradients {
-            let range = &leaves[gradient.leaf];
-            for (feature, coordinate) in range.clone().enumerate() {
-                for term in &gradient.terms {
-                    let places = out.iter_mut().skip(coordinate).step_by(dim.max(1));
-                    match term {
-                        Term::Number(number) => places.for_each(|sum| *sum += tile.call.scale * number),
-                        Term::Dense { store: Store::Native(buffer), offset, rows, factor } => {
-                            let factor = tile.call.scale * factor;
-                            let values = &self.native[*buffer];
-                            if *rows {
-                                let lanes = &values[(offset + feature) * tile.t..][..tile.t];
-                                places.zip(lanes).for_each(|(sum, value)| *sum += factor * value.to_f64());
-                            } else {
-                                let value = factor * values[offset + feature].to_f64();
-                                places.for_each(|sum| *sum += value);
-                            }
-                        }
-                        Term::Dense { store: Store::Wide(_), .. } => {}
-                    }
+                    // Only the gradient of each row has others.
+                    Term::Dense { store: Store::Wide(_), .. } | Term::DataRow { .. } => {}
                 }
             }
         }

@@ -22,6 +22,8 @@ pub(crate) enum RowValue {
 pub(crate) enum Term {
     /// Contiguous values of a buffer times a factor.
     Dense { store: Store, offset: usize, rows: bool, factor: f64 },
+    /// A data row, read in place, times a number that each observation has, times a factor.
+    DataRow { leaf: usize, coefficients: Store, offset: usize, factor: f64 },
     /// The same number for every element.
     Number(f64),
 }
@@ -108,6 +110,10 @@ impl Lowering<'_> {
     }
 
     fn term(&mut self, id: NodeId, factor: f64) -> Result<Term> {
+        if let Some((leaf, coefficients)) = self.multiple_of_data(id) {
+            let View { store, offset, .. } = self.contiguous(coefficients)?;
+            return Ok(Term::DataRow { leaf, coefficients: store, offset, factor });
+        }
         if let Value::Number(number) = self.value(id)? {
             return Ok(Term::Number(number * factor));
         }

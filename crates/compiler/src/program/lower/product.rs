@@ -4,7 +4,7 @@
 
 use super::{Lowering, Value};
 use crate::error::{Error, Result};
-use crate::graph::{Kind, NodeId, Op, broadcast};
+use crate::graph::{BinaryOp, Kind, NodeId, Op, broadcast};
 use crate::kernels::{panel_size, turned_size};
 use crate::program::instruction::{Instruction, MatrixView};
 use crate::program::view::View;
@@ -164,6 +164,18 @@ impl Lowering<'_> {
         let copies = std::mem::replace(&mut self.tile, tile);
         self.before.extend(copies);
         copied
+    }
+
+    /// The data leaf and the node of one number per observation whose product node `id` is, if it is one.
+    pub(super) fn multiple_of_data(&self, id: NodeId) -> Option<(usize, NodeId)> {
+        let node = self.graph.node(id);
+        let ([a, b], Op::Matmul | Op::Binary(BinaryOp::Mul)) = (node.inputs.as_slice(), &node.op) else { return None };
+        let multiple = |vector: NodeId, number: NodeId| {
+            let vector = self.data_vector(vector)?;
+            let shape = self.graph.shape(number);
+            (shape.rows && shape.size() == 1).then_some((vector.leaf, number))
+        };
+        multiple(*a, *b).or_else(|| multiple(*b, *a))
     }
 
     /// The data leaf that node is, if only axes of size one were moved.

@@ -262,9 +262,11 @@ impl<P: TensorTree, D: TensorTree, T: Real> Evaluator for Compiled<P, D, T> {
         if !self.serves_rows(rows) {
             return self.eager.per_datum(theta, rows, out);
         }
-        out.fill(0.0);
         self.others.make(&self.sheet)?;
-        let Some(program) = &mut self.others.per_datum else { return Ok(()) };
+        let Some(program) = &mut self.others.per_datum else {
+            out.fill(0.0);
+            return Ok(());
+        };
         let (power, _) = self.posterior.model().powers();
         let chunk = self.posterior.chunk();
         for (rows, out) in rows.scaled(1.0).chunks(chunk).zip(out.chunks_mut((chunk * dim).max(1))) {

@@ -136,7 +136,7 @@ impl Part {
             Wanted::RowGradients => {
                 let seed = graph.scalar(1.0);
                 let gradient = differentiate(&mut graph, root, seed, &leaves, RowSums::Keep)?;
-                Outputs { row: Some(root), gradient, ..Outputs::default() }
+                Outputs { gradient, ..Outputs::default() }
             }
             Wanted::WeightedGradient => {
                 let weight = graph.weight();
