@@ -5,6 +5,8 @@
 //! their first 33 bits in O(n), several times faster than a comparison sort at the lengths chains have; the few that agree in so many, and short
 //! lists, are sorted by comparison.
 
+use std::cell::RefCell;
+
 /// Bits taken in one pass.
 const DIGIT: u32 = 11;
 const BUCKETS: usize = 1 << DIGIT;
@@ -33,8 +35,14 @@ fn value(key: u64) -> f64 {
     f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key })
 }
 
+thread_local! {
+    /// Room for a pass, kept for the next list: fresh memory would cost as much as a pass.
+    static OTHER: RefCell<Vec<(u64, u32)>> = const { RefCell::new(Vec::new()) };
+}
+
 fn radix(pairs: &mut Vec<(u64, u32)>) {
-    let mut other = vec![(0, 0); pairs.len()];
+    let mut other = OTHER.take();
+    other.resize(pairs.len(), (0, 0));
     for shift in (LAST..u64::BITS).step_by(DIGIT as usize) {
         let digit = |key: u64| (key >> shift) as usize & (BUCKETS - 1);
         let mut places = [0_u32; BUCKETS];
@@ -52,6 +60,7 @@ fn radix(pairs: &mut Vec<(u64, u32)>) {
     }
     let alike = pairs.chunk_by_mut(|(one, _), (next, _)| one >> LAST == next >> LAST);
     alike.filter(|run| run.len() > 1).for_each(<[_]>::sort_unstable);
+    OTHER.set(other);
 }
 
 #[cfg(test)]
