@@ -76,7 +76,9 @@ fn endless(directory: &Path) -> Result<(), Box<dyn Error>> {
             }
         }
         if draw % 50 == 49 {
-            std::fs::write(directory.join("flushed"), (draw + 1).to_string())?;
+            // Under another name first: a kill must not leave half a number.
+            std::fs::write(directory.join("flushing"), (draw + 1).to_string())?;
+            std::fs::rename(directory.join("flushing"), directory.join("flushed"))?;
         }
     }
     Ok(())

@@ -1,0 +1,23 @@
+//! Matrix products.
+
+use super::{Graph, Kind, NodeId, Op, Shape, broadcast};
+use crate::error::{Error, Result};
+
+impl Graph {
+    /// The matrix product of the last two axes.
+    ///
+    /// # Errors
+    ///
+    /// If the shapes do not fit.
+    pub fn matmul(&mut self, a: NodeId, b: NodeId) -> Result<NodeId> {
+        let (left, right) = (self.shape(a).clone(), self.shape(b).clone());
+        let wrong = || Error::shape("a matrix product", format!("{:?} by {:?}", left.dims, right.dims));
+        let ([outer @ .., m, k], [other @ .., l, n]) = (left.dims.as_slice(), right.dims.as_slice()) else {
+            return Err(wrong());
+        };
+        let mut dims = broadcast(outer, other).filter(|_| k == l).ok_or_else(wrong)?;
+        dims.extend([*m, *n]);
+        let shape = Shape { dims, rows: left.rows || right.rows };
+        Ok(self.add(Op::Matmul, vec![a, b], shape, Kind::Float))
+    }
+}

@@ -1,0 +1,53 @@
+//! Nodes of one graph in another.
+
+use super::{Graph, Node, NodeId, Op};
+use crate::error::{Error, Result};
+
+impl Graph {
+    /// The node `op` of other inputs, where the operation says all that is needed: for passes that rebuild a graph.
+    ///
+    /// `like` is the node it was in the graph it comes from.
+    ///
+    /// # Errors
+    ///
+    /// If the shapes do not fit.
+    pub fn rebuild(&mut self, like: &Node, inputs: &[NodeId], from: &Graph) -> Result<NodeId> {
+        match (&like.op, inputs) {
+            (Op::Constant(number), _) => {
+                let values = from.constant_values(*number).to_vec();
+                self.constant(values, like.shape.dims.clone(), like.kind)
+            }
+            (Op::Parameter(_) | Op::Data(_) | Op::Weight | Op::Full(_), _) => {
+                Ok(self.add(like.op.clone(), vec![], like.shape.clone(), like.kind))
+            }
+            (Op::Unary(op), [x]) => Ok(self.unary(*op, *x)),
+            (Op::Binary(op), [a, b]) => self.binary(*op, *a, *b),
+            (Op::Compare(op), [a, b]) => self.compare(*op, *a, *b),
+            (Op::Logic(op), [a, b]) => self.logic(*op, *a, *b),
+            (Op::Where, [mask, a, b]) => self.select_where(*mask, *a, *b),
+            (Op::Cast, [x]) => Ok(self.cast(*x, like.kind)),
+            (Op::Reshape, [x]) => self.reshape(*x, like.shape.dims.clone()),
+            (Op::Permute(axes), [x]) => self.permute(*x, axes),
+            (Op::Slice(stretches), [x]) => self.slice(*x, stretches.clone()),
+            (Op::Unslice(stretches), [x]) => self.unslice(*x, stretches.clone(), like.shape.dims.clone()),
+            (Op::Expand, [x]) => self.expand(*x, like.shape.dims.clone()),
+            (Op::Cat(axis), parts) => self.cat(parts, *axis),
+            (Op::Reduce(op, axis), [x]) => self.reduce(*op, *x, *axis),
+            (Op::CumSum { axis, reverse }, [x]) => self.cumsum(*x, *axis, *reverse),
+            (Op::SumRows, [x]) => Ok(self.sum_rows(*x)),
+            (Op::LogSumExp(axis), [x]) => self.log_sum_exp(*x, *axis),
+            (Op::Softmax(axis), [x]) => self.softmax(*x, *axis),
+            (Op::LogSoftmax(axis), [x]) => self.log_softmax(*x, *axis),
+            (Op::Matmul, [a, b]) => self.matmul(*a, *b),
+            (Op::Select(axis), [source, index]) => self.select(*source, *index, *axis),
+            (Op::SelectAdjoint { axis, length }, [values, index]) => {
+                self.select_adjoint(*values, *index, *axis, *length)
+            }
+            (Op::Gather(axis), [source, index]) => self.gather(*source, *index, *axis),
+            (Op::GatherAdjoint { axis, length }, [values, index]) => {
+                self.gather_adjoint(*values, *index, *axis, *length)
+            }
+            (op, inputs) => Err(Error::shape("a node", format!("{op:?} with {} inputs", inputs.len()))),
+        }
+    }
+}
