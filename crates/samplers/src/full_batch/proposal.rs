@@ -190,8 +190,7 @@ impl<S: Scaling> Leapfrog<'_, S> {
         Ok(Transition {
             accepted,
             acceptance_rate,
-            // Written so that NaN is one.
-            diverging: !(after - before <= DIVERGENCE),
+            diverging: after.is_nan() || after - before > DIVERGENCE,
             energy: if accepted { after } else { before },
             n_steps,
             step_size: self.scale.value() * tick.h.sqrt(),

@@ -84,7 +84,7 @@ impl Default for Qnhmc {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Matrix {
     Dense(Bfgs),
-    Limited(Lbfgs),
+    Limited(Box<Lbfgs>),
 }
 
 impl Matrix {
@@ -204,7 +204,9 @@ impl<G: ExactGradient> Dynamics<G> for Qnhmc {
         room.prepare(theta.len(), tick, Scale::default())?;
         let matrix = match self.inverse_hessian {
             InverseHessian::Bfgs => Matrix::Dense(Bfgs::new(theta.len(), 1.0)),
-            InverseHessian::Lbfgs { memory } => Matrix::Limited(Lbfgs::new(theta.len(), memory, Initial::Fixed(1.0))),
+            InverseHessian::Lbfgs { memory } => {
+                Matrix::Limited(Box::new(Lbfgs::new(theta.len(), memory, Initial::Fixed(1.0))))
+            }
         };
         let point = Point::at(theta, oracle)?;
         let (scale, last) = (Scale::default(), Transition::default());
