@@ -11,6 +11,8 @@
 //! cargo run --release --example qnhmc_gaussian --features nuts    # with NUTS as the reference
 //! ```
 
+#[path = "shared/figure.rs"]
+mod figure;
 #[path = "shared/flags.rs"]
 mod flags;
 #[path = "shared/normals.rs"]
@@ -18,10 +20,10 @@ mod normals;
 
 use std::time::Instant;
 
+use figure::{Axis, Panel, Series};
 use normals::normals;
 use sgmcmc::diagnostics::{autocorrelation_to_lag, ess_bulk, ess_to_lag};
 use sgmcmc::prelude::*;
-use sgmcmc::report::plot::{Frame, Line, over_iterations};
 use sgmcmc::{Dynamics, Posterior};
 
 const LAGS: usize = 500;
@@ -79,16 +81,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     let rates: Vec<[f64; 2]> = runs.iter().map(report).collect();
     reference(&target, &start)?;
-    let lines: Vec<Line> = runs
-        .iter()
-        .map(|run| Line {
-            iterations: (1..=run.distance.len() as u64).collect(),
-            values: run.distance.iter().map(|distance| distance.log10()).collect(),
-        })
-        .collect();
-    let title = "log10 of θᵀΣ⁻¹θ: HMC, HMC-BFGS, QNHMC, QNHMC continual";
-    over_iterations(&lines, &Frame::new(title).size(720, 360))?.save(&figure)?;
-    println!("\nfigure: {figure}");
+    println!();
+    figure::save(
+        &figure,
+        &[panel(&runs, "iteration", |_, k| k as f64), panel(&runs, "seconds", |run, k| run.seconds[k])],
+    )?;
 
     println!(
         "\n\"burn-in\" is the first iteration within the 99 % region of the target; a negative ESS(500) is that of a chain whose"
@@ -130,6 +127,17 @@ fn run<D: Dynamics<FullGradient> + Clone + std::fmt::Debug + 'static>(
         run.accepted += stats[0] / iterations as f64;
     }
     Ok(run)
+}
+
+/// How far the runs are from the centre, against iterations or seconds.
+fn panel(runs: &[Run], label: &'static str, at: impl Fn(&Run, usize) -> f64) -> Panel {
+    let series = |(colour, run): (usize, &Run)| {
+        let points = run.distance.iter().enumerate().skip(1).map(|(k, distance)| (at(run, k), *distance)).collect();
+        Series { name: run.name.into(), colour, dots: false, points }
+    };
+    let y = Axis { label: "squared distance from the centre", log: true };
+    let title = format!("θᵀΣ⁻¹θ against {label}");
+    Panel { title, x: Axis { label, log: true }, y, series: runs.iter().enumerate().map(series).collect() }
 }
 
 /// Prints a line; the effective sizes per second, the paper's and by ranks.

@@ -3,17 +3,21 @@
 //! y ~ Bernoulli(σ(βᵀx)) with a constant feature, βⱼ ~ Laplace(0, 1), minibatches of 10. Source: Welling & Teh (2011), §5.2 and figure 3: many runs, each trained on a
 //! random 80 % of the a9a data and tested on the rest. The paper does not say its step sizes; here h falls from 5e-5 with exponent 0.55.
 //!
-//! Claims: the joint log-probability has converged after at most 10 sweeps, the accuracy on the test set after less than one.
+//! Claims: after 10 sweeps the joint log-probability has come 95 % of the way from the start to the mode, which draws stay a little below; the accuracy on
+//! the test set has converged after less than one sweep.
 //!
 //! ```text
 //! cargo run --release --example sgld_a9a
 //! ```
 
+#[path = "shared/figure.rs"]
+mod figure;
 #[path = "shared/flags.rs"]
 mod flags;
 #[path = "shared/or_synthetic.rs"]
 mod or_synthetic;
 
+use figure::{Axis, Panel, Series};
 use or_synthetic::or_synthetic;
 use sgmcmc::datasets::Labelled;
 use sgmcmc::prelude::*;
@@ -23,7 +27,9 @@ type Failure = Box<dyn std::error::Error>;
 const MINIBATCH: usize = 10;
 const FEATURES: usize = 123;
 /// The looks along a run, in sweeps.
-const LOOKS: [f64; 10] = [0.1, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 9.0, 10.0];
+const LOOKS: [f64; 11] = [0.0, 0.1, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 9.0, 10.0];
+/// Before the end of the first sweep.
+const EARLY: usize = 2;
 
 #[derive(TensorTree)]
 struct Weights {
@@ -36,6 +42,7 @@ fn main() -> Result<(), Failure> {
     let runs: u64 = flags.get("runs", 50, "runs, each with its own split")?;
     let h = flags.get("step", 5e-5, "the first step size")?;
     let dir = flags.get("data", datasets::directory().display().to_string(), "directory of the data sets")?;
+    let figure = flags.get("figure", "sgld_a9a.svg".to_owned(), "where the figure is saved")?;
     flags.finish()?;
     let data = or_synthetic(datasets::a9a(&dir), || datasets::a9a_like(32_561, 1))?.train;
     let model = Model::new(|w: Weights, r: Labelled| {
@@ -45,8 +52,8 @@ fn main() -> Result<(), Failure> {
     .prior(|w: Weights| Laplace::new(0.0, 1.0).log_prob(w.beta).sum() + Laplace::new(0.0, 1.0).log_prob(w.bias).sum());
     let start = Weights { bias: zeros([1]), beta: zeros([FEATURES]) };
 
-    let mut joints = vec![Vec::new(); LOOKS.len()];
-    let mut accuracies = vec![Vec::new(); LOOKS.len()];
+    let (mut joints, mut accuracies) = (vec![Vec::new(); LOOKS.len()], vec![Vec::new(); LOOKS.len()]);
+    let mut modes = Vec::new();
     for run in 0..runs {
         let (train, test) = data.split(0.8, run)?;
         let n = train.observations();
@@ -55,6 +62,8 @@ fn main() -> Result<(), Failure> {
         let mut sampler = Builder::new(model.with(&train), Sgld, gradient, steps).seed(run).start(&start)?;
         let mut tester = model.with(&test).evaluator(&start)?;
         let mut terms = vec![0.0; test.observations()];
+        let mode = LbfgsSearch::default().run(sampler.kernel().evaluator(), &[0.0; FEATURES + 1])?;
+        modes.push(mode.log_posterior / n as f64);
         for (look, sweeps) in LOOKS.iter().enumerate() {
             while (sampler.info().iterations as f64) < sweeps * n as f64 / MINIBATCH as f64 {
                 sampler.step()?;
@@ -77,13 +86,22 @@ fn main() -> Result<(), Failure> {
         println!("{sweeps:>7} {joint:>15.4} ±{joint_sd:>7.4} {accuracy:>11.4} ±{accuracy_sd:>7.4}");
     }
     let at = |values: &[Vec<f64>], look: usize| moments(&values[look]).0;
-    let last = LOOKS.len() - 1;
-    // Of all that was gained since the first look, what the last two sweeps brought.
-    let left = (at(&joints, last) - at(&joints, last - 2)).abs()
-        / (at(&joints, last) - at(&joints, 0)).abs().max(f64::MIN_POSITIVE);
-    let gap = at(&accuracies, last) - at(&accuracies, 2);
-    println!("\nsweeps 8 to 10 move the joint by {left:.3} of its way (claim: below 0.05)");
-    println!("accuracy after one sweep is {gap:.4} below that after ten (claim: below 0.005)");
+    let (last, mode) = (LOOKS.len() - 1, moments(&modes).0);
+    let left = (mode - at(&joints, last)) / (mode - at(&joints, 0));
+    let gap = at(&accuracies, last) - at(&accuracies, EARLY);
+    println!("{:>7} {mode:>15.4}\n", "mode");
+    let panel = |title: &str, values: &[Vec<f64>]| {
+        let points = LOOKS.iter().enumerate().map(|(look, sweeps)| (*sweeps, at(values, look))).collect();
+        let mean = Series { name: String::new(), colour: 0, dots: false, points };
+        let each = LOOKS.iter().zip(values).flat_map(|(sweeps, values)| values.iter().map(|value| (*sweeps, *value)));
+        let each = Series { name: String::new(), colour: 1, dots: true, points: each.collect() };
+        let (x, y) = (Axis { label: "sweeps", log: false }, Axis { label: "", log: false });
+        Panel { title: title.into(), x, y, series: vec![each, mean] }
+    };
+    let panels = [panel("log joint per observation", &joints), panel("accuracy on the test set", &accuracies)];
+    figure::save(&figure, &panels)?;
+    println!("after ten sweeps {left:.3} of the way from the start to the mode is left (claim: below 0.05)");
+    println!("accuracy after {} sweeps is {gap:.4} below that after ten (claim: below 0.005)", LOOKS[EARLY]);
     let passed = left < 0.05 && gap < 0.005;
     println!("{}", if passed { "PASS: both claims hold" } else { "FAIL: a claim does not hold" });
     if passed { Ok(()) } else { Err("a claim does not hold".into()) }

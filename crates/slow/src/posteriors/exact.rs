@@ -17,7 +17,7 @@ const FALSE_ALARM: f64 = 1e-4;
 
 const WARM_UP: u64 = 2000;
 
-/// Samples by MALA, HMC and QNHMC from `start` and compares; how many criteria fail.
+/// Samples by MALA, HMC, QNHMC and HMC-BFGS from `start` and compares; how many criteria fail.
 pub(super) fn check<P: TensorTree, D: TensorTree>(
     name: &str,
     posterior: &Posterior<P, D>,
@@ -31,6 +31,7 @@ pub(super) fn check<P: TensorTree, D: TensorTree>(
     let hmc = Hmc { steps: 10, jitter: 0.5, adapt: adapt(0.8), ..Hmc::default() };
     let qnhmc =
         Qnhmc { steps: 10, jitter: 0.5, learning: Learning::First(WARM_UP / 2), adapt: adapt(0.8), ..Qnhmc::default() };
+    let ensemble = HmcBfgs { steps: 10, jitter: 0.5, adapt: adapt(0.8), ..HmcBfgs::default() };
     let report = &report;
     let judge = |method: &str, fit: Fit, seconds: f64| -> Result<usize> {
         let title = format!("{name}, {method}, {seconds:.1} s");
@@ -44,7 +45,8 @@ pub(super) fn check<P: TensorTree, D: TensorTree>(
             judge($method, fit, begin.elapsed().as_secs_f64())?
         }};
     }
-    Ok(run!("MALA", mala, 100) + run!("HMC", hmc, 10) + run!("QNHMC", qnhmc, 10))
+    // Thinned by a number that five does not divide, so that draws come from all chains of the ensemble.
+    Ok(run!("MALA", mala, 100) + run!("HMC", hmc, 10) + run!("QNHMC", qnhmc, 10) + run!("HMC-BFGS", ensemble, 51))
 }
 
 fn sample<P, D, A>(posterior: &Posterior<P, D>, dynamics: A, start: &P, thin: u64) -> Result<Fit>

@@ -8,6 +8,7 @@
 //! | law of methods that accept or reject | p-value of a Kolmogorov-Smirnov test against the reference draws at least 1e-4 |
 
 mod autoregression;
+mod diamonds;
 mod eight_schools;
 mod exact;
 mod regression;
@@ -43,6 +44,10 @@ pub(crate) fn run(only: Option<&str>) -> Result<Outcome> {
     }
     if wanted(autoregression::NAME) {
         failures += autoregression::check(&db)?;
+        checked += 1;
+    }
+    if wanted(diamonds::NAME) {
+        failures += diamonds::check(&db)?;
         checked += 1;
     }
     if checked == 0 { Err("there is no such posterior".into()) } else { Ok(Outcome::of(failures)) }

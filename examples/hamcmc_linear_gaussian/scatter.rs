@@ -1,0 +1,90 @@
+//! The draws of four methods over contours of a posterior in two dimensions.
+
+use sgmcmc::Sampler;
+use sgmcmc::linalg::Cholesky;
+use sgmcmc::prelude::*;
+
+use crate::Failure;
+use crate::figure::{self, Axis, Panel, Series};
+use crate::problem::{Problem, fisher, grid, hamcmc};
+
+/// Figure 1: draws of four methods over contours of the posterior, in two dimensions.
+pub fn scatter(steps: usize, out: &str) -> Result<(), Failure> {
+    let problem = Problem::simulate(1000, 2, 0.9, 8)?;
+    let factor = Cholesky::new(&problem.precision, 2)?;
+    let mut covariance = [0.0; 4];
+    factor.inverse(&mut covariance);
+    println!("D = 2: standard deviations of the draws of the second half against the posterior ({steps} iterations)");
+    println!("{:<13} {:>8} {:>9} {:>9} {:>12}", "method", "c", "first", "second", "correlation");
+    let show = |name: &str, c: Option<f64>, s: [f64; 4]| {
+        let c = c.map_or(String::new(), |c| format!("{c:.0e}"));
+        println!("{name:<13} {c:>8} {:>9.4} {:>9.4} {:>12.4}", s[0].sqrt(), s[3].sqrt(), s[1] / (s[0] * s[3]).sqrt());
+    };
+    show("posterior", None, covariance);
+    let mut panels = Vec::new();
+    macro_rules! add {
+        ($name:expr, $dynamics:expr) => {
+            // The step whose draws come closest to the posterior: least ‖S Σ⁻¹ − I‖, S their covariance.
+            let mut closest: Option<(f64, f64, Vec<[f64; 2]>)> = None;
+            for c in grid() {
+                let Some(draws) = second_half(problem.sampler($dynamics, c, 2)?, steps) else { continue };
+                let off = distance(&spread(&draws), &problem.precision);
+                if closest.as_ref().is_none_or(|(least, ..)| off < *least) {
+                    closest = Some((off, c, draws));
+                }
+            }
+            let (_, c, draws) = closest.ok_or("no step of the grid is stable")?;
+            show($name, Some(c), spread(&draws));
+            panels.push(panel($name, draws, &problem.mean, &factor));
+        };
+    }
+    add!("SGLD", Sgld);
+    add!("pSGLD", Psgld::default());
+    add!("SGRLD", Sgrld::new(fisher(&problem)));
+    add!("HAMCMC M = 2", hamcmc(2, &problem));
+    figure::save(out, &panels)
+}
+
+/// A thousand draws over the contours that hold 39 %, 86 % and 99 % of the posterior.
+fn panel(name: &str, draws: Vec<[f64; 2]>, mean: &[f64], factor: &Cholesky) -> Panel {
+    let thin = (draws.len() / 1000).max(1);
+    let points = draws.iter().step_by(thin).map(|draw| (draw[0], draw[1])).collect();
+    let mut series = vec![Series { name: String::new(), colour: 0, dots: true, points }];
+    for radius in [1.0, 2.0, 3.0] {
+        let points = (0..=100).map(|k| {
+            let angle = std::f64::consts::TAU * f64::from(k) / 100.0;
+            let mut point = [radius * angle.cos(), radius * angle.sin()];
+            factor.solve_upper(&mut point);
+            (mean[0] + point[0], mean[1] + point[1])
+        });
+        series.push(Series { name: String::new(), colour: 1, dots: false, points: points.collect() });
+    }
+    let axis = |label| Axis { label, log: false };
+    Panel { title: name.into(), x: axis("θ₁"), y: axis("θ₂"), series }
+}
+
+/// The draws of the second half of a run, unless it leaves the finite numbers.
+fn second_half(mut sampler: Sampler<Tensor<1>>, steps: usize) -> Option<Vec<[f64; 2]>> {
+    let mut draws = Vec::new();
+    for iteration in 0..steps {
+        sampler.step().ok()?;
+        if iteration >= steps / 2 {
+            draws.push([sampler.coordinates()[0], sampler.coordinates()[1]]);
+        }
+    }
+    Some(draws)
+}
+
+/// ‖S A − I‖.
+fn distance(s: &[f64; 4], a: &[f64]) -> f64 {
+    let entry = |i: usize, j: usize| s[2 * i] * a[j] + s[2 * i + 1] * a[2 + j] - f64::from(u8::from(i == j));
+    [entry(0, 0), entry(0, 1), entry(1, 0), entry(1, 1)].iter().map(|entry| entry * entry).sum::<f64>().sqrt()
+}
+
+/// The covariance of points.
+fn spread(draws: &[[f64; 2]]) -> [f64; 4] {
+    let n = draws.len() as f64;
+    let mean = [0, 1].map(|j| draws.iter().map(|draw| draw[j]).sum::<f64>() / n);
+    [(0, 0), (0, 1), (1, 0), (1, 1)]
+        .map(|(i, j)| draws.iter().map(|draw| (draw[i] - mean[i]) * (draw[j] - mean[j])).sum::<f64>() / n)
+}
