@@ -11,6 +11,8 @@
 //! cargo run --release --example qnhmc_gaussian --features nuts    # with NUTS as the reference
 //! ```
 
+#[path = "shared/ensemble.rs"]
+mod ensemble;
 #[path = "shared/figure.rs"]
 mod figure;
 #[path = "shared/flags.rs"]
@@ -20,6 +22,7 @@ mod normals;
 
 use std::time::Instant;
 
+use ensemble::apart;
 use figure::{Axis, Panel, Series};
 use normals::normals;
 use sgmcmc::diagnostics::{autocorrelation_to_lag, ess_bulk, ess_to_lag};
@@ -34,6 +37,8 @@ const RADIUS_99: f64 = 135.8;
 /// What a chain did.
 struct Run {
     name: &'static str,
+    /// Chains that are moved in turn.
+    chains: usize,
     /// The projection on **1**, and −2 log p, of every iteration.
     projection: Vec<f64>,
     distance: Vec<f64>,
@@ -64,11 +69,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let h = epsilon * epsilon;
     let frozen = Qnhmc { steps, learning: Learning::First(learn), ..Qnhmc::default() };
     let continual = Qnhmc { learning: Learning::Continual, ..frozen.clone() };
+    let ensemble = HmcBfgs { steps, ..HmcBfgs::default() };
     let runs = [
-        run("HMC", Hmc { steps, ..Hmc::default() }, &target, h, &start, iterations)?,
-        run("HMC-BFGS", HmcBfgs { steps, ..HmcBfgs::default() }, &target, h, &start, iterations)?,
-        run("QNHMC", frozen, &target, h, &start, iterations)?,
-        run("QNHMC, continual", continual, &target, h, &start, iterations)?,
+        run(("HMC", 1), Hmc { steps, ..Hmc::default() }, &target, h, &start, iterations)?,
+        run(("HMC-BFGS", ensemble.chains), ensemble, &target, h, &start, iterations)?,
+        run(("QNHMC", 1), frozen, &target, h, &start, iterations)?,
+        run(("QNHMC, continual", 1), continual, &target, h, &start, iterations)?,
     ];
 
     println!(
@@ -107,7 +113,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn run<D: Dynamics<FullGradient> + Clone + std::fmt::Debug + 'static>(
-    name: &'static str,
+    (name, chains): (&'static str, usize),
     dynamics: D,
     target: &Posterior<Tensor<1>, ()>,
     h: f64,
@@ -115,7 +121,8 @@ fn run<D: Dynamics<FullGradient> + Clone + std::fmt::Debug + 'static>(
     iterations: usize,
 ) -> Result<Run, sgmcmc::Error> {
     let mut sampler = Builder::new(target.clone(), dynamics, FullGradient, h).seed(1).start(start)?;
-    let mut run = Run { name, projection: Vec::new(), distance: Vec::new(), seconds: Vec::new(), accepted: 0.0 };
+    let mut run =
+        Run { name, chains, projection: Vec::new(), distance: Vec::new(), seconds: Vec::new(), accepted: 0.0 };
     let mut stats = vec![0.0; sampler.kernel().stat_names().len()];
     let began = Instant::now();
     for _ in 0..iterations {
@@ -144,15 +151,17 @@ fn panel(runs: &[Run], label: &'static str, at: impl Fn(&Run, usize) -> f64) -> 
 fn report(run: &Run) -> [f64; 2] {
     let half = run.projection.len() / 2;
     let (counted, seconds) = (&run.projection[half..], run.seconds[run.seconds.len() - 1] - run.seconds[half - 1]);
-    let (paper, bulk) = (ess_to_lag(counted, LAGS), ess_bulk(&[counted]));
+    let chains = apart(counted, run.chains);
+    let paper: f64 = chains.iter().map(|chain| ess_to_lag(chain, LAGS)).sum();
+    let lags = chains.iter().map(|chain| autocorrelation_to_lag(chain, LAGS)).sum::<f64>() / run.chains as f64;
+    let bulk = ess_bulk(&chains);
     let (burn_in, after) = match run.distance.iter().position(|distance| *distance < RADIUS_99) {
         Some(place) => ((place + 1).to_string(), format!("{:.3}", run.seconds[place])),
         None => ("never".into(), "-".into()),
     };
     println!(
-        "{:<18} {:>8.2} {burn_in:>10} {after:>9} {:>9.3} {paper:>10.1} {:>11.2} {bulk:>9.1} {:>11.2}",
+        "{:<18} {lags:>8.2} {burn_in:>10} {after:>9} {:>9.3} {paper:>10.1} {:>11.2} {bulk:>9.1} {:>11.2}",
         run.name,
-        autocorrelation_to_lag(counted, LAGS),
         run.accepted,
         paper / seconds,
         bulk / seconds

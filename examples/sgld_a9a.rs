@@ -4,7 +4,7 @@
 //! random 80 % of the a9a data and tested on the rest. The paper does not say its step sizes; here h falls from 5e-5 with exponent 0.55.
 //!
 //! Claims: after 10 sweeps the joint log-probability has come 95 % of the way from the start to the mode, which draws stay a little below; the accuracy on
-//! the test set has converged after less than one sweep.
+//! the test set has converged within the first sweep.
 //!
 //! ```text
 //! cargo run --release --example sgld_a9a
@@ -28,8 +28,8 @@ const MINIBATCH: usize = 10;
 const FEATURES: usize = 123;
 /// The looks along a run, in sweeps.
 const LOOKS: [f64; 11] = [0.0, 0.1, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 9.0, 10.0];
-/// Before the end of the first sweep.
-const EARLY: usize = 2;
+/// The look at the end of the first sweep.
+const EARLY: usize = 3;
 
 #[derive(TensorTree)]
 struct Weights {
@@ -72,9 +72,12 @@ fn main() -> Result<(), Failure> {
             let evaluator = sampler.kernel().evaluator();
             joints[look].push(evaluator.log_density(&theta, evaluator.all_rows())? / n as f64);
             tester.pointwise(&theta, tester.all_rows(), &mut terms)?;
-            // A label is told right where its probability is above one half.
-            let right = terms.iter().filter(|term| **term > 0.5_f64.ln()).count();
-            accuracies[look].push(right as f64 / terms.len() as f64);
+            // A label is told right where its probability is above one half, and by chance where it is one half.
+            let right = |term: &f64| {
+                0.5 + 0.5 * if (term.exp() - 0.5).abs() < 1e-9 { 0.0 } else { (term.exp() - 0.5).signum() }
+            };
+            let right: f64 = terms.iter().map(right).sum();
+            accuracies[look].push(right / terms.len() as f64);
         }
     }
     println!(
@@ -100,11 +103,14 @@ fn main() -> Result<(), Failure> {
     };
     let panels = [panel("log joint per observation", &joints), panel("accuracy on the test set", &accuracies)];
     figure::save(&figure, &panels)?;
-    println!("after ten sweeps {left:.3} of the way from the start to the mode is left (claim: below 0.05)");
-    println!("accuracy after {} sweeps is {gap:.4} below that after ten (claim: below 0.005)", LOOKS[EARLY]);
-    let passed = left < 0.05 && gap < 0.005;
-    println!("{}", if passed { "PASS: both claims hold" } else { "FAIL: a claim does not hold" });
-    if passed { Ok(()) } else { Err("a claim does not hold".into()) }
+    let mut failed = 0;
+    let mut claim = |what: String, holds: bool| {
+        failed += usize::from(!holds);
+        println!("{what}: {}", if holds { "pass" } else { "FAIL" });
+    };
+    claim(format!("after ten sweeps {left:.3} of the way from the start to the mode is left, below 0.05"), left < 0.05);
+    claim(format!("accuracy after one sweep is {gap:.4} below that after ten, below 0.005"), gap < 0.005);
+    if failed == 0 { Ok(()) } else { Err(format!("{failed} claims do not hold").into()) }
 }
 
 fn moments(values: &[f64]) -> (f64, f64) {

@@ -135,9 +135,9 @@ impl Problem {
     }
 }
 
-/// Factors of √10 from 10⁻⁶ to 10.
+/// Factors of √10 from 10⁻⁶ to 100.
 pub fn grid() -> impl Iterator<Item = f64> {
-    (0..=14).map(|k| 10.0_f64.powf(0.5 * f64::from(k) - 6.0))
+    (0..=16).map(|k| 10.0_f64.powf(0.5 * f64::from(k) - 6.0))
 }
 
 /// A method at its best step size.
@@ -161,9 +161,9 @@ impl Best {
 }
 
 pub fn hamcmc(memory: usize, problem: &Problem) -> Hamcmc {
-    // A typical variance of the posterior: the inverse of the mean curvature.
+    // A tenth of a typical variance of the posterior, the inverse of the mean curvature: the best of several powers of ten.
     let curvature = problem.precision.iter().step_by(problem.d + 1).sum::<f64>() / problem.d as f64;
-    Hamcmc { memory, lambda: 1.0, gamma: Initial::Fixed(1.0 / curvature) }
+    Hamcmc { memory, lambda: 1.0, gamma: Initial::Fixed(0.1 / curvature) }
 }
 
 /// The inverse of the Fisher information, inverted at every call as for a model where it depends on θ.
