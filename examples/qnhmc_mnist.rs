@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! cargo run --release --example qnhmc_mnist
-//! cargo run --release --example qnhmc_mnist -- --draws 200 --warm-up 200
+//! cargo run --release --example qnhmc_mnist -- --draws 2000 --warm-up 2000    # longer
 //! cargo run --release --example qnhmc_mnist --features nuts    # with NUTS as the reference
 //! ```
 
@@ -88,8 +88,8 @@ struct Plan {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut flags =
         flags::Flags::read("Bayesian logistic regression on two digits: HMC, HMC-BFGS and quasi-Newton HMC.")?;
-    let warm_up = flags.get("warm-up", 500, "iterations that find step size and curvature, and make no draws")?;
-    let draws = flags.get("draws", 1000, "iterations that make draws")?;
+    let warm_up = flags.get("warm-up", 400, "iterations that find step size and curvature, and make no draws")?;
+    let draws = flags.get("draws", 400, "iterations that make draws")?;
     let memory = flags.get("memory", 7, "pairs that QNHMC keeps; 0 for a dense matrix")?;
     let figure = flags.get("figure", "qnhmc_mnist.svg".to_owned(), "where the figure is saved")?;
     let dir = flags.get("data", datasets::directory().display().to_string(), "directory of the data sets")?;
