@@ -50,5 +50,5 @@ pub(super) fn check(db: &PosteriorDb) -> Result<usize> {
     let parameters: Vec<String> =
         ["alpha".to_owned()].into_iter().chain(numbered("beta", ORDER)).chain(["sigma".into()]).collect();
     println!("{NAME}: N = {rows}");
-    exact::check(NAME, &model.with(&data), &start, &reference, &parameters, <[f64]>::to_vec)
+    exact::check(NAME, &model.with(&data), &start, &reference, &parameters, <[f64]>::to_vec, exact::EVEN)
 }

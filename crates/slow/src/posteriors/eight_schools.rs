@@ -87,5 +87,5 @@ pub(super) fn check(db: &PosteriorDb) -> Result<usize> {
     };
     let title = format!("{NAME}, BAOAB, full gradient, {:.1} s", begin.elapsed().as_secs_f64());
     let failures = compare(&title, &reference, &fit, &parameters, report)?;
-    Ok(failures + exact::check(NAME, &posterior, &start, &reference, &parameters, report)?)
+    Ok(failures + exact::check(NAME, &posterior, &start, &reference, &parameters, report, exact::UNEVEN)?)
 }

@@ -17,9 +17,15 @@ const FALSE_ALARM: f64 = 1e-4;
 
 const WARM_UP: u64 = 2000;
 
-/// Iterations in which QNHMC learns, three pairs at a time: the curvature of eight schools is not the same everywhere, and a dense matrix, which
-/// remembers all pairs, ends up too large for all but tiny steps.
-const LEARNING: u64 = 100;
+/// How QNHMC keeps the inverse Hessian, and how long it learns it.
+pub(super) type Curvature = (InverseHessian, Learning);
+
+/// All pairs of half the warm-up: for posteriors of about the same curvature everywhere.
+pub(super) const EVEN: Curvature = (InverseHessian::Bfgs, Learning::First(WARM_UP / 2));
+
+/// Three pairs of the first iterations: where the curvature is not the same everywhere a dense matrix, which remembers all pairs, ends up too large
+/// for all but tiny steps.
+pub(super) const UNEVEN: Curvature = (InverseHessian::Lbfgs { memory: 3 }, Learning::First(100));
 
 /// Samples by MALA, HMC, QNHMC and HMC-BFGS from `start` and compares; how many criteria fail.
 pub(super) fn check<P: TensorTree, D: TensorTree>(
@@ -29,18 +35,12 @@ pub(super) fn check<P: TensorTree, D: TensorTree>(
     reference: &[Reference],
     parameters: &[String],
     report: impl Fn(&[f64]) -> Vec<f64>,
+    (inverse_hessian, learning): Curvature,
 ) -> Result<usize> {
     let adapt = |acceptance| Some(DualAveraging { iterations: WARM_UP, acceptance });
     let mala = Mala { adapt: adapt(0.6), ..Mala::default() };
     let hmc = Hmc { steps: 10, jitter: 0.5, adapt: adapt(0.8), ..Hmc::default() };
-    let qnhmc = Qnhmc {
-        steps: 10,
-        jitter: 0.5,
-        inverse_hessian: InverseHessian::Lbfgs { memory: 3 },
-        learning: Learning::First(LEARNING),
-        adapt: adapt(0.8),
-        ..Qnhmc::default()
-    };
+    let qnhmc = Qnhmc { steps: 10, jitter: 0.5, inverse_hessian, learning, adapt: adapt(0.8), ..Qnhmc::default() };
     let ensemble = HmcBfgs { steps: 10, jitter: 0.5, adapt: adapt(0.8), ..HmcBfgs::default() };
     let report = &report;
     let judge = |method: &str, fit: Fit, seconds: f64| -> Result<usize> {
