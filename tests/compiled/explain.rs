@@ -17,8 +17,7 @@ fn a_compiled_model_names_operations_buffers_and_tiles() {
         for part in [
             "compiled, f64",
             "operations recorded",
-            "log-likelihood and gradient",
-            "log-prior and gradient",
+            "log-posterior and gradient",
             "nodes",
             "buffers",
             "tiles of",

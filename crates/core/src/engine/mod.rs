@@ -86,6 +86,16 @@ pub trait Evaluator: Send + std::fmt::Debug {
         let _ = threads;
     }
 
+    /// Called on the thread that is going to use it, before the first step: work space that is written again and again should be made
+    /// there. That of chains which were made one after another shares cache lines, and chains on several cores would wait for each other.
+    ///
+    /// # Errors
+    ///
+    /// If the work space cannot be made.
+    fn settle(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// The length of the flat parameter vector.
     fn dim(&self) -> usize {
         self.layout().dim()

@@ -145,7 +145,8 @@ where
     ) -> Result<Vec<Driven<S::Output>>> {
         let Prepared { recipe, layout, chains, .. } = prepared;
         let identity = self.identity(&layout, &chains);
-        let run = |(chain, (evaluator, theta)): (usize, (Box<dyn Evaluator>, Vec<f64>))| {
+        let run = |(chain, (mut evaluator, theta)): (usize, (Box<dyn Evaluator>, Vec<f64>))| {
+            evaluator.settle()?;
             let kernel = self.kernel(&recipe, evaluator, &theta, chain)?;
             let mut sink = sink(chain);
             let stats = driver::stat_names(kernel.as_ref(), &self.plan);

@@ -275,6 +275,14 @@ impl<P: TensorTree, D: TensorTree, T: Real> Evaluator for Compiled<P, D, T> {
         Ok(())
     }
 
+    fn settle(&mut self) -> Result<()> {
+        let made = |part| self.sheet.program(part).map_err(not_compiled);
+        self.likelihood = made(&self.sheet.likelihood)?;
+        self.prior = made(&self.sheet.prior)?;
+        self.together = made(&self.sheet.posterior)?;
+        Ok(())
+    }
+
     fn set_threads(&mut self, threads: usize) {
         self.team.parallel = threads > 1;
     }
@@ -282,9 +290,7 @@ impl<P: TensorTree, D: TensorTree, T: Real> Evaluator for Compiled<P, D, T> {
 
 impl<T: Real> Others<T> {
     fn make(&mut self, sheet: &Sheet) -> Result<()> {
-        let made = |part: &Option<sheet::Part>| -> Result<Option<Program<T>>> {
-            sheet.program(part).map_err(|reason| Error::NotCompiled { reason: reason.to_string() })
-        };
+        let made = |part| sheet.program(part).map_err(not_compiled);
         if self.pointwise.is_none() && self.prior_value.is_none() {
             self.weighted = made(&sheet.weighted)?;
             self.pointwise = made(&sheet.pointwise)?;
@@ -293,6 +299,10 @@ impl<T: Real> Others<T> {
         }
         Ok(())
     }
+}
+
+fn not_compiled(reason: Reason) -> Error {
+    Error::NotCompiled { reason: reason.to_string() }
 }
 
 /// Runs `program` on `rows`; returns `power` · Σ wᵢ (value of row i) + the shared value, and their gradient.

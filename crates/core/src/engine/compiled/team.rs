@@ -6,10 +6,10 @@
 use sgmcmc_compiler::program::{Program, Real, Sink};
 
 use super::reason::Reason;
-use super::run;
 use super::sheet::Sheet;
+use super::{not_compiled, run};
 use crate::data::{Column, Rows};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Multiplications that are worth a piece of their own.
 const PIECE: usize = 1 << 25;
@@ -114,8 +114,7 @@ fn divide<T: Real>(members: &mut [Member<T>], first: usize, task: Task<'_>) {
 }
 
 fn member<T: Real>(sheet: &Sheet, dim: usize) -> Result<Member<T>> {
-    let missing = |reason: Reason| Error::NotCompiled { reason: reason.to_string() };
-    let program = sheet.program(&sheet.likelihood).map_err(missing)?;
-    let program = program.ok_or_else(|| missing(Reason::new("there is no likelihood")))?;
+    let program = sheet.program(&sheet.likelihood).map_err(not_compiled)?;
+    let program = program.ok_or_else(|| not_compiled(Reason::new("there is no likelihood")))?;
     Ok(Member { program, gradient: vec![0.0; dim], value: Ok(0.0) })
 }
