@@ -6,8 +6,8 @@
 //! Fisher information as matrix, inverted and factored at each step as in the paper.
 //!
 //! Claims: HAMCMC (M = 3) reaches the final errors of SGLD and pSGLD at D = 100 in at most half their time, and one of its steps costs at most three of
-//! SGLD's at D = 10 000. Against pSGLD the first does not hold on these data: where steps become unstable pSGLD's matrix shrinks, so that it takes
-//! the longest stable step at all times, whatever the schedule; two pairs show HAMCMC the one stiff direction of a hundred only now and then.
+//! SGLD's at D = 10 000. Against pSGLD the first does not hold on these data. A reason may be that pSGLD's matrix shrinks where steps become
+//! unstable, whatever the schedule, while two pairs show HAMCMC the one stiff direction of a hundred only now and then.
 //!
 //! ```text
 //! cargo run --release --example hamcmc_linear_gaussian
