@@ -195,8 +195,7 @@ fn qnhmc_without_curvature_is_hmc() {
             let hmc = Hmc { steps, jitter, covariance: covariance.clone(), adapt };
             let learning = Learning::First(0);
             let guess = covariance.clone();
-            let qnhmc =
-                Qnhmc { steps, jitter, covariance: guess, inverse_hessian, learning, adapt, ..Qnhmc::default() };
+            let qnhmc = Qnhmc { steps, jitter, covariance: guess, inverse_hessian, learning, adapt };
             let path_of_hmc = path(&mut logistic(hmc, 6), 200);
             assert!(path_of_hmc == path(&mut logistic(qnhmc.clone(), 6), 200), "{covariance:?}");
             let learned = Qnhmc { learning: Learning::First(100), ..qnhmc };
