@@ -54,7 +54,8 @@ fn measure(all: usize, n: usize, covariates: usize) -> Result<(f64, f64), sgmcmc
     let data = Dataset::new(Observations { x: x.clone(), y: y.clone() })?;
     let start = Weights { bias: zeros([1]), beta: zeros([covariates]) };
     let estimator = MinibatchGradient::new(scheme);
-    let mut oracle = Oracle::new(estimator, model.with(&data).evaluator(&start)?, &theta, ChainRng::new(2, 0))?;
+    let evaluator = model.with(&data).engine(Engine::Eager).evaluator(&start)?;
+    let mut oracle = Oracle::new(estimator, evaluator, &theta, ChainRng::new(2, 0))?;
     let mut gradient = vec![0.0; covariates + 1];
     let mut failed = None;
     let mut ours = || {
