@@ -267,8 +267,10 @@ fn with_short_steps_fisher_scoring_is_sgld() {
 /// One step from a known history: mean θₜ₋ₘ + h/2 H g, covariance hTH, with H the dense BFGS matrix of the right pairs.
 #[test]
 fn one_step_of_hamcmc_has_the_right_drift_and_diffusion() {
-    let (d, h, lambda, gamma) = (3, 0.2, 0.7, 0.03);
+    let (d, h, gamma) = (3, 0.2, 0.03);
     let p = Problem::new(d, 0.0);
+    // Of the size of the curvature, or it would not be seen.
+    let lambda = 0.5 * p.a[0];
     let centre = p.model.posterior_mean();
     for memory in 2..=4 {
         let dynamics = Hamcmc { memory, lambda, gamma: Initial::Fixed(gamma) };

@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use sgmcmc_core::{Error, ExactGradient, Layout, Oracle, Result};
 use sgmcmc_linalg::Cholesky;
 
+use super::outcome::Outcome;
 use super::point::{Point, at_point};
-use super::proposal::{Room, accepts, kinetic, standard_normal};
+use super::proposal::{Room, kinetic, standard_normal};
 use super::step::{DualAveraging, Scale};
 use crate::dynamics::Dynamics;
 use crate::metric::{Metric, MetricShape, MetricWork};
@@ -104,10 +105,7 @@ struct Local {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     point: Point,
-    scale: Scale,
-    searching: bool,
-    acceptance_rate: f64,
-    step_size: f64,
+    outcome: Outcome,
     #[serde(skip)]
     room: Room,
     #[serde(skip)]
@@ -161,8 +159,7 @@ impl<G: ExactGradient> Dynamics<G> for CorrectedLangevin {
         room.prepare(theta.len(), tick, Scale::default())?;
         Root::new(&self.metric, theta)?;
         let point = Point::at(theta, oracle)?;
-        let (scale, work) = (Scale::default(), MetricWork::default());
-        Ok(State { point, scale, searching: false, acceptance_rate: 0.0, step_size: 0.0, room, work })
+        Ok(State { point, outcome: Outcome::default(), room, work: MetricWork::default() })
     }
 
     fn relocate(&self, state: &mut State, theta: &[f64], oracle: &mut Oracle<G>) -> Result<()> {
@@ -170,8 +167,8 @@ impl<G: ExactGradient> Dynamics<G> for CorrectedLangevin {
     }
 
     fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
-        let State { point, scale, room, work, .. } = state;
-        room.prepare(point.theta.len(), tick, *scale)?;
+        let State { point, outcome, room, work } = state;
+        room.prepare(point.theta.len(), tick, outcome.scale)?;
         standard_normal(&mut room.z, oracle.noise());
         let here = self.local(point, &room.epsilon, tick.temperature, work)?;
         here.root.multiply(&room.z, &mut room.product);
@@ -180,25 +177,19 @@ impl<G: ExactGradient> Dynamics<G> for CorrectedLangevin {
         room.end.theta.iter_mut().zip(moves).for_each(|(theta, (epsilon, (a, b)))| *theta += epsilon * (a + b));
         room.end.evaluate(oracle)?;
         let log_ratio = self.log_ratio(point, &here, room, tick.temperature, work);
-        let (accepted, acceptance_rate) = accepts(log_ratio, oracle.noise());
-        if accepted {
-            std::mem::swap(point, &mut room.end);
-        }
-        (state.acceptance_rate, state.step_size) = (acceptance_rate, scale.value() * tick.h.sqrt());
-        state.searching = scale.is_searching(self.adapt);
-        scale.learn(self.adapt, acceptance_rate);
-        Ok(state.point.log_posterior)
+        outcome.decide(self.adapt, log_ratio, (point, &mut room.end), tick, oracle.noise());
+        Ok(point.log_posterior)
     }
 
     fn counts(&self, state: &State) -> bool {
-        !state.searching
+        !state.outcome.searching
     }
 
     fn stat_names(&self, _layout: &Layout) -> Vec<String> {
-        ["acceptance_rate", "step_size"].map(String::from).to_vec()
+        Outcome::names()
     }
 
     fn stats(&self, state: &State, out: &mut [f64]) {
-        out.iter_mut().zip([state.acceptance_rate, state.step_size]).for_each(|(out, number)| *out = number);
+        state.outcome.write(out);
     }
 }

@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use sgmcmc_core::{ExactGradient, Layout, Oracle, Result};
 
 use super::covariance::Covariance;
+use super::outcome::Outcome;
 use super::point::{Point, at_point};
-use super::proposal::{Room, accepts, kinetic, standard_normal};
+use super::proposal::{Room, kinetic, standard_normal};
 use super::step::{DualAveraging, Scale};
 use crate::dynamics::Dynamics;
 use crate::step_size::Tick;
@@ -33,10 +34,7 @@ pub struct Mala {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     point: Point,
-    scale: Scale,
-    searching: bool,
-    acceptance_rate: f64,
-    step_size: f64,
+    outcome: Outcome,
     #[serde(skip)]
     room: Room,
 }
@@ -55,7 +53,7 @@ impl<G: ExactGradient> Dynamics<G> for Mala {
         let mut room = Room::default();
         room.prepare(theta.len(), tick, Scale::default())?;
         let point = Point::at(theta, oracle)?;
-        Ok(State { point, scale: Scale::default(), searching: false, acceptance_rate: 0.0, step_size: 0.0, room })
+        Ok(State { point, outcome: Outcome::default(), room })
     }
 
     fn relocate(&self, state: &mut State, theta: &[f64], oracle: &mut Oracle<G>) -> Result<()> {
@@ -63,8 +61,8 @@ impl<G: ExactGradient> Dynamics<G> for Mala {
     }
 
     fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
-        let State { point, scale, room, .. } = state;
-        room.prepare(point.theta.len(), tick, *scale)?;
+        let State { point, outcome, room } = state;
+        room.prepare(point.theta.len(), tick, outcome.scale)?;
         standard_normal(&mut room.z, oracle.noise());
         let forward = kinetic(&room.z);
         let scaling = &mut &self.covariance;
@@ -80,25 +78,19 @@ impl<G: ExactGradient> Dynamics<G> for Mala {
         } else {
             f64::NEG_INFINITY
         };
-        let (accepted, acceptance_rate) = accepts(log_ratio, oracle.noise());
-        if accepted {
-            std::mem::swap(point, &mut room.end);
-        }
-        (state.acceptance_rate, state.step_size) = (acceptance_rate, scale.value() * tick.h.sqrt());
-        state.searching = scale.is_searching(self.adapt);
-        scale.learn(self.adapt, acceptance_rate);
-        Ok(state.point.log_posterior)
+        outcome.decide(self.adapt, log_ratio, (point, &mut room.end), tick, oracle.noise());
+        Ok(point.log_posterior)
     }
 
     fn counts(&self, state: &State) -> bool {
-        !state.searching
+        !state.outcome.searching
     }
 
     fn stat_names(&self, _layout: &Layout) -> Vec<String> {
-        ["acceptance_rate", "step_size"].map(String::from).to_vec()
+        Outcome::names()
     }
 
     fn stats(&self, state: &State, out: &mut [f64]) {
-        out.iter_mut().zip([state.acceptance_rate, state.step_size]).for_each(|(out, number)| *out = number);
+        state.outcome.write(out);
     }
 }

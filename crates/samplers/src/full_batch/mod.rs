@@ -10,6 +10,7 @@ mod hmc_bfgs;
 mod mala;
 #[cfg(feature = "nuts")]
 mod nuts;
+mod outcome;
 mod point;
 mod proposal;
 mod qnhmc;
