@@ -63,8 +63,8 @@ pub trait Positioned {
     fn position_mut(&mut self) -> &mut [f64];
 }
 
-/// Normal numbers drawn at once.
-const BLOCK: usize = 128;
+/// Normal numbers drawn at once: few, for the block is cleared at every step of chains with one parameter too.
+const BLOCK: usize = 32;
 
 /// Goes through `range` in pieces, each with as many standard normal numbers as it is long.
 pub(crate) fn with_normals(rng: &mut StreamRng, range: Range<usize>, mut each: impl FnMut(Range<usize>, &[f64])) {

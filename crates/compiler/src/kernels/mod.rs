@@ -29,4 +29,4 @@ pub(crate) use rows::{
     Strided, StridedMut, panel_size, rows_accumulate, rows_contract, rows_dot, rows_multiply, rows_transpose,
     turned_size,
 };
-pub(crate) use simd::Simd;
+pub(crate) use simd::{Fma, Simd};

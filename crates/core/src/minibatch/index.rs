@@ -7,18 +7,16 @@ use rand::{Rng, RngExt};
 
 use crate::rng::StreamRng;
 
-/// Appends `count` independent integers, each uniform on 0 … bound − 1, to `out`.
-pub(super) fn below(bound: usize, count: usize, rng: &mut StreamRng, out: &mut Vec<usize>) {
+/// Fills `out` with independent integers, each uniform on 0 … bound − 1.
+pub(super) fn below(bound: usize, rng: &mut StreamRng, out: &mut [usize]) {
     let Ok(narrow) = u32::try_from(bound) else {
-        out.extend((0..count).map(|_| rng.random_range(0..bound)));
+        out.fill_with(|| rng.random_range(0..bound));
         return;
     };
     // A copy of the generator stays in registers.
     let mut local = rng.clone();
     let reject = narrow.wrapping_neg().checked_rem(narrow).unwrap_or(0);
-    let start = out.len();
-    out.resize(start + count, 0);
-    let mut places = out[start..].chunks_exact_mut(2);
+    let mut places = out.chunks_exact_mut(2);
     for pair in &mut places {
         let word = local.next_u64();
         pair[0] = scaled(word as u32, narrow, reject, &mut local);
@@ -51,9 +49,9 @@ mod tests {
     fn every_integer_is_as_likely_as_another() {
         for bound in [1, 2, 3, 7, 10, 1000] {
             let mut rng = StreamRng::seed_from_u64(bound as u64);
-            let mut drawn = Vec::new();
             let count = 20_000 * bound.min(50);
-            below(bound, count, &mut rng, &mut drawn);
+            let mut drawn = vec![0; count];
+            below(bound, &mut rng, &mut drawn);
             let mut counts = vec![0_u32; bound];
             drawn.iter().for_each(|index| counts[*index] += 1);
             let expected = count as f64 / bound as f64;
@@ -67,8 +65,8 @@ mod tests {
     fn numbers_that_would_be_too_likely_are_left_out() {
         // Of 2³² numbers, 2³² mod bound are: for this bound a quarter.
         let (bound, count) = (3 << 30, 100_000);
-        let (mut rng, mut drawn) = (StreamRng::seed_from_u64(5), Vec::new());
-        below(bound, count, &mut rng, &mut drawn);
+        let (mut rng, mut drawn) = (StreamRng::seed_from_u64(5), vec![0; count]);
+        below(bound, &mut rng, &mut drawn);
         let third = drawn.iter().filter(|index| **index < bound / 3).count() as f64 / count as f64;
         assert!((third - 1.0 / 3.0).abs() < 5.0 * (2.0 / 9.0 / count as f64).sqrt(), "{third}");
     }

@@ -40,7 +40,7 @@ impl Scheme for WithReplacement {
     fn draw(&self, state: &mut State, rng: &mut StreamRng, batch: &mut Minibatch) {
         let State { size, observations } = *state;
         batch.weights = BatchWeights::Same(observations as f64 / size as f64);
-        batch.rows.clear();
-        below(observations, size, rng, &mut batch.rows);
+        batch.rows.resize(size, 0);
+        below(observations, rng, &mut batch.rows);
     }
 }

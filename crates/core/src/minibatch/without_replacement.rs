@@ -67,7 +67,8 @@ impl Scheme for WithoutReplacement {
 fn take(count: usize, all: usize, rng: &mut StreamRng, taken: &mut [u64], rows: &mut Vec<usize>) {
     while rows.len() < count {
         let first = rows.len();
-        below(all, count - first, rng, rows);
+        rows.resize(count, 0);
+        below(all, rng, &mut rows[first..]);
         let mut kept = first;
         for i in first..count {
             let row = rows[i];

@@ -11,7 +11,7 @@ impl<T: Real> Machine<'_, T> {
     pub(super) fn select(
         &mut self,
         selection: &Selection,
-        tile: Tile<'_>,
+        tile: &Tile<'_>,
         leaves: &[Range<usize>],
     ) -> Result<(), RunError> {
         let Selection { length, inner, .. } = *selection;
@@ -57,7 +57,7 @@ impl<T: Real> Machine<'_, T> {
     pub(super) fn select_adjoint(
         &mut self,
         selection: &Selection,
-        tile: Tile<'_>,
+        tile: &Tile<'_>,
         leaves: &[Range<usize>],
         sink: &mut Sink<'_>,
     ) -> Result<(), RunError> {
@@ -92,7 +92,7 @@ impl<T: Real> Machine<'_, T> {
     pub(super) fn select_adjoint_rows(
         &mut self,
         selection: &Selection,
-        tile: Tile<'_>,
+        tile: &Tile<'_>,
         leaves: &[Range<usize>],
         sink: &mut Sink<'_>,
     ) -> Result<(), RunError> {

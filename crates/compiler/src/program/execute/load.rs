@@ -67,7 +67,7 @@ impl<T: Real> Machine<'_, T> {
         }
     }
 
-    pub(super) fn load_data(&mut self, tile: Tile<'_>, leaf: usize, width: usize, out: Store) {
+    pub(super) fn load_data(&mut self, tile: &Tile<'_>, leaf: usize, width: usize, out: Store) {
         let (column, lines, size) = (tile.call.columns.column(leaf), tile.lines(), width * tile.t);
         match out {
             Store::Native(buffer) => {
@@ -81,7 +81,7 @@ impl<T: Real> Machine<'_, T> {
         }
     }
 
-    pub(super) fn load_weights(&mut self, tile: Tile<'_>, out: Store) {
+    pub(super) fn load_weights(&mut self, tile: &Tile<'_>, out: Store) {
         let Store::Native(buffer) = out else { return };
         let out = &mut self.native[buffer][..tile.t];
         match tile.call.weights {

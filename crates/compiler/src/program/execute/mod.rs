@@ -110,7 +110,7 @@ impl<T: Real> Program<T> {
         let mut context = Context { constants, leaves, sink: &mut sink };
         let whole = Tile { call, first: 0, t: 1 };
         for instruction in before.iter() {
-            machine.execute(instruction, whole, &mut context)?;
+            machine.execute(instruction, &whole, &mut context)?;
         }
         let mut sum = 0.0;
         for first in (0..call.rows).step_by(self.tile_rows) {
@@ -119,20 +119,20 @@ impl<T: Real> Program<T> {
                 now.rows_of(out).fill(0.0);
             }
             for instruction in tile.iter() {
-                machine.execute(instruction, now, &mut context)?;
+                machine.execute(instruction, &now, &mut context)?;
             }
             if let Some(row) = row {
-                sum += machine.row_values(row, now, context.sink);
+                sum += machine.row_values(row, &now, context.sink);
             }
             if let Some(total) = total {
                 sum += machine.total(total, now.t);
             }
             if let Sink::RowGradients(out) = context.sink {
-                machine.row_gradients(gradients, leaves, now, (out, *adds_in_place));
+                machine.row_gradients(gradients, leaves, &now, (out, *adds_in_place));
             }
         }
         for instruction in after.iter() {
-            machine.execute(instruction, whole, &mut context)?;
+            machine.execute(instruction, &whole, &mut context)?;
         }
         if let Sink::Gradient(gradient) = sink {
             machine.gradients(gradients, leaves, call.scale, gradient);
@@ -154,7 +154,7 @@ impl<T: Real> Machine<'_, T> {
     fn execute(
         &mut self,
         instruction: &Instruction,
-        tile: Tile<'_>,
+        tile: &Tile<'_>,
         context: &mut Context<'_, '_>,
     ) -> Result<(), RunError> {
         let t = tile.t;
@@ -215,8 +215,8 @@ impl<T: Real> Machine<'_, T> {
     }
 
     /// Σ wᵢ · (value of row i) over the tile; the values go to `sink` if it wants them.
-    fn row_values(&self, row: &RowValue, tile: Tile<'_>, sink: &mut Sink<'_>) -> f64 {
-        let Tile { first, t, .. } = tile;
+    fn row_values(&self, row: &RowValue, tile: &Tile<'_>, sink: &mut Sink<'_>) -> f64 {
+        let Tile { first, t, .. } = *tile;
         if let Sink::Rows(out) = sink {
             let out = &mut out[first..first + t];
             match row {

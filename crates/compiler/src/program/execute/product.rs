@@ -47,7 +47,7 @@ impl<T: Real> Machine<'_, T> {
 
     pub(super) fn dot_data(
         &mut self,
-        tile: Tile<'_>,
+        tile: &Tile<'_>,
         (leaf, width): (usize, usize),
         (vector, offset): (Store, usize),
         out: Store,
@@ -63,7 +63,7 @@ impl<T: Real> Machine<'_, T> {
 
     pub(super) fn accumulate_data(
         &mut self,
-        tile: Tile<'_>,
+        tile: &Tile<'_>,
         (leaf, width): (usize, usize),
         (coefficients, offset): (Store, usize),
         out: Store,
@@ -80,7 +80,7 @@ impl<T: Real> Machine<'_, T> {
     /// The products of the tile's rows with a shared matrix.
     pub(super) fn multiply_data(
         &mut self,
-        tile: Tile<'_>,
+        tile: &Tile<'_>,
         (leaf, width): (usize, usize),
         (matrix, offset, [row, col]): (Store, usize, [usize; 2]),
         panel: Store,
@@ -99,7 +99,7 @@ impl<T: Real> Machine<'_, T> {
     /// Adds the products of the tile's rows with coefficients, summed over the rows.
     pub(super) fn contract_data(
         &mut self,
-        tile: Tile<'_>,
+        tile: &Tile<'_>,
         (leaf, width): (usize, usize),
         (coefficients, offset, columns): (Store, usize, usize),
         turned: Store,
