@@ -18,20 +18,21 @@ thread_local! {
 pub fn autocorrelation(draws: &[f64]) -> Vec<f64> {
     let centre = draws.iter().sum::<f64>() / draws.len() as f64;
     let centred: Vec<f64> = draws.iter().map(|x| x - centre).collect();
-    let products = lagged_products(&[&centred]);
+    let products = lagged_products(&[&centred], draws.len());
     let variance = products.first().copied().unwrap_or(f64::NAN);
     products.into_iter().map(|product| product / variance).collect()
 }
 
-/// Σ over `series` (centred, of one length n) of Σ_{i<n−t} y_i y_{i+t}, at the lags 0..n.
+/// Σ over `series` (centred, of one length n) of Σ_{i<n−t} y_i y_{i+t}, at the lags 0..lags with lags ≤ n, or some more.
 ///
-/// Power spectra add up, so any number of series takes one inverse transform.
-pub(crate) fn lagged_products(series: &[&[f64]]) -> Vec<f64> {
+/// Power spectra add up, so any number of series takes one inverse transform. At lags below l it is enough to pad to n + l.
+pub(crate) fn lagged_products(series: &[&[f64]], lags: usize) -> Vec<f64> {
     let n = series.first().map_or(0, |first| first.len());
     if n == 0 {
         return Vec::new();
     }
-    let padded = fast_length(2 * n);
+    let padded = fast_length(n + lags.min(n));
+    let lags = (padded - n).min(n);
     let (forward, inverse) = PLANNER.with_borrow_mut(|planner| {
         let forward = planner.plan_fft_forward(padded);
         (forward, planner.plan_fft_inverse(padded))
@@ -43,14 +44,14 @@ pub(crate) fn lagged_products(series: &[&[f64]]) -> Vec<f64> {
         input[..n].copy_from_slice(one);
         input[n..].fill(0.0);
         if forward.process_with_scratch(&mut input, &mut spectrum, &mut scratch).is_err() {
-            return vec![f64::NAN; n];
+            return vec![f64::NAN; lags];
         }
         power.iter_mut().zip(&spectrum).for_each(|(sum, value)| sum.re += value.norm_sqr());
     }
     if inverse.process(&mut power, &mut input).is_err() {
-        return vec![f64::NAN; n];
+        return vec![f64::NAN; lags];
     }
-    input.truncate(n);
+    input.truncate(lags);
     input.iter_mut().for_each(|sum| *sum /= padded as f64);
     input
 }
@@ -78,10 +79,13 @@ mod tests {
     fn the_transform_gives_the_sums_of_products() {
         let a: Vec<f64> = (0..37).map(|i| f64::from(i * i % 11) - 4.0).collect();
         let b: Vec<f64> = (0..37).map(|i| f64::from(i * 5 % 7) - 3.0).collect();
-        let products = lagged_products(&[&a, &b]);
-        for lag in 0..37 {
-            let direct = |x: &[f64]| x.iter().zip(&x[lag..]).map(|(u, v)| u * v).sum::<f64>();
-            assert!((products[lag] - direct(&a) - direct(&b)).abs() < 1e-10, "lag {lag}");
+        for lags in [1, 7, 20, 37] {
+            let products = lagged_products(&[&a, &b], lags);
+            assert!((lags..=37).contains(&products.len()), "{} of {lags}", products.len());
+            for (lag, product) in products.into_iter().enumerate() {
+                let direct = |x: &[f64]| x.iter().zip(&x[lag..]).map(|(u, v)| u * v).sum::<f64>();
+                assert!((product - direct(&a) - direct(&b)).abs() < 1e-10, "lag {lag}");
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! All that a line of a summary says of a value, from one sort of its draws.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::sample::Sample;
@@ -59,24 +61,47 @@ pub fn describe_all<C: AsRef<[f64]> + Sync>(
 ) -> Vec<Description> {
     /// Values taken at a time: a row's values stand side by side in memory, and the next row's on another page.
     const TOGETHER: usize = 32;
+    let tables: Vec<&[f64]> = chains.iter().map(AsRef::as_ref).collect();
     let firsts: Vec<usize> = (0..width).step_by(TOGETHER).collect();
+    let lengths: Vec<usize> = tables.iter().map(|table| table.len().checked_div(width).unwrap_or(0)).collect();
+    let alike = weights.is_none() && lengths.iter().all(|length| *length > 0 && *length == lengths[0]);
     let block = |first: usize| {
-        let together = TOGETHER.min(width - first);
-        let mut columns = vec![Vec::with_capacity(chains.len()); together];
-        for chain in chains {
-            let rows = chain.as_ref().chunks_exact(width);
-            let mut parts = vec![vec![0.0; rows.len()]; together];
-            for (draw, row) in rows.enumerate() {
-                parts.iter_mut().zip(&row[first..]).for_each(|(part, value)| part[draw] = *value);
-            }
-            columns.iter_mut().zip(parts).for_each(|(column, part)| column.push(part));
-        }
+        let columns = columns(&tables, width, first..width.min(first + TOGETHER));
         columns.into_iter().map(|column| match weights {
-            None => describe(&column),
-            Some(weights) => describe_weighted(&column, weights),
+            None if alike => Sample::of(column, None, lengths.len(), lengths[0]).describe(),
+            None => describe(&pieces(&column, &lengths)),
+            Some(weights) => describe_weighted(&pieces(&column, &lengths), weights),
         })
     };
     firsts.into_par_iter().flat_map_iter(block).collect()
+}
+
+/// The columns `range` of `tables` of `width` values a row, each over all tables one after another.
+fn columns(tables: &[&[f64]], width: usize, range: Range<usize>) -> Vec<Vec<f64>> {
+    /// Rows taken at a time: as many numbers of a column as come into the cache together.
+    const ROWS: usize = 8;
+    let length = tables.iter().map(|table| table.len() / width).sum();
+    let mut columns: Vec<Vec<f64>> = range.clone().map(|_| Vec::with_capacity(length)).collect();
+    for table in tables {
+        let mut groups = table.chunks_exact(ROWS * width);
+        for group in &mut groups {
+            for (column, place) in columns.iter_mut().zip(range.clone()) {
+                let values: [f64; ROWS] = std::array::from_fn(|row| group[row * width + place]);
+                column.extend_from_slice(&values);
+            }
+        }
+        for row in groups.remainder().chunks_exact(width) {
+            columns.iter_mut().zip(&row[range.clone()]).for_each(|(column, value)| column.push(*value));
+        }
+    }
+    columns
+}
+
+/// A column cut into chains of these lengths.
+fn pieces<'c>(column: &'c [f64], lengths: &[usize]) -> Vec<&'c [f64]> {
+    let mut rest = column;
+    let mut piece = |length: &usize| rest.split_off(..*length).unwrap_or_default();
+    lengths.iter().map(&mut piece).collect()
 }
 
 /// The description, with mean, sd and interval of all draws if some were cut.

@@ -24,6 +24,8 @@ const DIRECT: usize = 48;
 /// Fewer are enough to see that more are needed, if the correlation is still so large after them.
 const EARLY: usize = 12;
 const STRONG: f64 = 0.2;
+/// The share of all lags that is transformed first; few chains need more.
+const FIRST: usize = 5;
 
 /// ArviZ's measure of "does not vary": the decimal resolution of a double.
 const RESOLUTION: f64 = 1e-15;
@@ -59,7 +61,7 @@ pub(crate) fn effective_size(halves: &[&[f64]], weights: Option<&[&[f64]]>) -> f
         }
     }
     let centred: Vec<&[f64]> = centred.chunks_exact(n).collect();
-    let mut covariance = Autocovariance { centred, products: Vec::with_capacity(DIRECT), transformed: false };
+    let mut covariance = Autocovariance { centred, products: Vec::with_capacity(DIRECT) };
     let between = if means.len() > 1 { variance(&means) } else { 0.0 };
     // How much more the law varies than the weighted draws' sum of squares says: 1 for equal weights.
     let gain = if weights.is_some() { (spread / size + between) / (covariance.at(0) + between) } else { 1.0 };
@@ -104,8 +106,6 @@ struct Autocovariance<'a> {
     centred: Vec<&'a [f64]>,
     /// The sums of products at the lags from 0 on, over all series.
     products: Vec<f64>,
-    /// Whether they are those at all lags.
-    transformed: bool,
 }
 
 impl Autocovariance<'_> {
@@ -123,9 +123,9 @@ impl Autocovariance<'_> {
             }
             self.products.extend(sums);
         }
-        if lag >= self.products.len() && !self.transformed {
-            self.products = lagged_products(&self.centred);
-            self.transformed = true;
+        if lag >= self.products.len() {
+            let first = self.length() / FIRST;
+            self.products = lagged_products(&self.centred, if lag < first { first } else { self.length() });
         }
         self.products[lag] / (self.centred.len() * self.length()) as f64
     }
@@ -136,4 +136,34 @@ pub(crate) fn variance(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::autoregression;
+
+    #[test]
+    fn lags_found_in_whatever_way_give_the_same_size() {
+        // From the first lags alone to nearly all of them: directly, from some of the lags transformed, from all.
+        for rho in [0.0, 0.9, 0.95, 0.9999] {
+            let n = 600;
+            let series: Vec<Vec<f64>> = (0..3).map(|seed| autoregression(rho, n, seed)).collect();
+            let halves: Vec<&[f64]> = series.iter().map(|half| &half[..]).collect();
+            let means: Vec<f64> = halves.iter().map(|half| half.iter().sum::<f64>() / n as f64).collect();
+            let mut most = 0;
+            let direct = |lag: usize| {
+                most = most.max(lag);
+                let product = |(half, mean): (&&[f64], &f64)| -> f64 {
+                    half.iter().zip(&half[lag..]).map(|(x, later)| (x - mean) * (later - mean)).sum()
+                };
+                halves.iter().zip(&means).map(product).sum::<f64>() / (3 * n) as f64
+            };
+            let size = (3 * n) as f64;
+            let expected = size / time(n, direct, variance(&means), size);
+            let found = effective_size(&halves, None);
+            assert!((found / expected - 1.0).abs() < 1e-10, "{rho}: {found}, expected {expected}");
+            assert_eq!(most > n / FIRST, rho > 0.95, "{rho}: {most} lags");
+        }
+    }
 }

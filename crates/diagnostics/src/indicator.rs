@@ -31,6 +31,7 @@ pub(crate) fn effective_size(halves: &[&[f64]], threshold: f64) -> f64 {
 
 /// A series of zeros and ones, the first in the lowest bit of the first word.
 struct Bits {
+    /// One more than there are bits for, which is zero.
     words: Vec<u64>,
     /// Ones before each word, and in all.
     counts: Vec<usize>,
@@ -40,7 +41,7 @@ struct Bits {
 impl Bits {
     fn of(series: &[f64], threshold: f64) -> Self {
         let word = |part: &[f64]| part.iter().rev().fold(0, |word, x| word << 1 | u64::from(*x <= threshold));
-        let words: Vec<u64> = series.chunks(64).map(word).collect();
+        let words: Vec<u64> = series.chunks(64).map(word).chain([0]).collect();
         let mut ones = 0;
         let mut counts = vec![0];
         counts.extend(words.iter().map(|word| {
@@ -68,15 +69,17 @@ impl Bits {
     /// Places where this series and itself `lag` later both have a one.
     fn ones_of_both(&self, lag: usize) -> usize {
         let (whole, rest) = (lag / 64, lag % 64);
-        let later = &self.words[whole.min(self.words.len())..];
+        let low = &self.words[whole.min(self.words.len() - 1)..];
+        let (high, now) = (&low[1..], &self.words[..low.len() - 1]);
         lanes::run(
             #[inline(always)]
             || {
-                let next = later.iter().skip(1).chain([&0]);
-                let pairs = self.words.iter().zip(later.iter().zip(next));
-                // A shift by 64 is one by 63 and one more.
-                let shifted = pairs.map(|(now, (low, high))| now & (low >> rest | (high << 1) << (63 - rest)));
-                shifted.map(|both| both.count_ones() as usize).sum()
+                let mut ones = 0;
+                for ((now, low), high) in now.iter().zip(low).zip(high) {
+                    // A shift by 64 is one by 63 and one more.
+                    ones += u64::from((now & (low >> rest | (high << 1) << (63 - rest))).count_ones());
+                }
+                ones as usize
             },
         )
     }

@@ -75,18 +75,26 @@ pub(crate) fn range(x: &[f64]) -> Option<(f64, f64)> {
     run(
         #[inline(always)]
         || {
-            // An infinity or a NaN makes the sum of 0 · x NaN, without a branch.
-            let finite = !fold(x, |lane, value| lane + 0.0 * value).is_nan();
-            let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
-            for chunk in x.chunks(LANES) {
-                for ((low, high), value) in low.iter_mut().zip(&mut high).zip(chunk) {
-                    *low = if value < low { *value } else { *low };
-                    *high = if value > high { *value } else { *high };
+            let (mut low, mut high, mut zero) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES], [0.0; LANES]);
+            let (chunks, rest) = x.as_chunks::<LANES>();
+            // The last few fill a chunk with the first of them.
+            let last = rest.first().map(|first| {
+                let mut last = [*first; LANES];
+                last[..rest.len()].copy_from_slice(rest);
+                last
+            });
+            for chunk in chunks.iter().chain(&last) {
+                for lane in 0..LANES {
+                    let value = chunk[lane];
+                    low[lane] = if value < low[lane] { value } else { low[lane] };
+                    high[lane] = if value > high[lane] { value } else { high[lane] };
+                    // An infinity or a NaN makes the sum of 0 · x NaN, without a branch.
+                    zero[lane] += 0.0 * value;
                 }
             }
             let (low, high) =
                 (low.into_iter().fold(f64::INFINITY, f64::min), high.into_iter().fold(f64::NEG_INFINITY, f64::max));
-            finite.then_some((low, high))
+            (!zero.iter().sum::<f64>().is_nan()).then_some((low, high))
         },
     )
 }

@@ -20,6 +20,7 @@ pub struct Sample {
     pub(crate) weights: Option<Vec<f64>>,
     chains: usize,
     length: usize,
+    has_nan: bool,
     order: OnceLock<Vec<(f64, u32)>>,
 }
 
@@ -27,7 +28,13 @@ impl Sample {
     /// The draws of `chains`, all of the same weight.
     pub fn new<C: AsRef<[f64]>>(chains: &[C]) -> Self {
         let (draws, chains, length) = cut(chains, chains);
-        Self { draws, weights: None, chains, length, order: OnceLock::new() }
+        Self::of(draws, None, chains, length)
+    }
+
+    /// `chains` chains of `length` draws, one after another, with weights in the same order if they differ.
+    pub(crate) fn of(draws: Vec<f64>, weights: Option<Vec<f64>>, chains: usize, length: usize) -> Self {
+        let has_nan = lanes::sum(&draws).is_nan() && draws.iter().any(|x| x.is_nan());
+        Self { draws, weights, chains, length, has_nan, order: OnceLock::new() }
     }
 
     /// The draws of `chains` with their `weights`: chain by chain, a weight a draw.
@@ -43,7 +50,7 @@ impl Sample {
         let (all, _, _) = cut(&weights, &chains);
         let (draws, chains, length) = cut(&chains, &chains);
         let differ = all.iter().any(|w| w.to_bits() != all[0].to_bits());
-        Self { draws, weights: differ.then_some(all), chains, length, order: OnceLock::new() }
+        Self::of(draws, differ.then_some(all), chains, length)
     }
 
     /// How many chains have draws.
@@ -93,7 +100,7 @@ impl Sample {
     }
 
     pub(crate) fn has_nan(&self) -> bool {
-        lanes::sum(&self.draws).is_nan() && self.draws.iter().any(|x| x.is_nan())
+        self.has_nan
     }
 
     /// Whether diagnostics that need `chains` chains say anything.
