@@ -17,6 +17,14 @@ const NOISE: f64 = 10.0;
 /// Looks at the estimate along a run.
 pub const LOOKS: usize = 100;
 
+/// The law of the vectors aₙ: normal entries, any two of them correlated.
+#[derive(Clone, Copy)]
+pub struct Design {
+    /// Of each entry.
+    pub sd: f64,
+    pub correlation: f64,
+}
+
 /// A problem with its exact posterior.
 pub struct Problem {
     data: Dataset<Observations>,
@@ -45,15 +53,15 @@ pub fn normals(count: usize, rng: &mut StreamRng) -> Vec<f64> {
 }
 
 impl Problem {
-    /// The entries of aₙ are standard normal, with the correlation `rho` between any two.
-    pub fn simulate(n: usize, d: usize, rho: f64, seed: u64) -> Result<Self, Failure> {
+    /// θ, n vectors aₙ of d entries, and xₙ.
+    pub fn simulate(n: usize, d: usize, Design { sd, correlation: rho }: Design, seed: u64) -> Result<Self, Failure> {
         let mut rng = StreamRng::seed_from_u64(seed);
         let truth = normals(d, &mut rng);
         let mut a = normals(n * d, &mut rng);
         let mut x = Vec::with_capacity(n);
         for row in a.chunks_exact_mut(d) {
             let (common, noise): (f64, f64) = (rng.sample(StandardNormal), rng.sample(StandardNormal));
-            row.iter_mut().for_each(|entry| *entry = rho.sqrt() * common + (1.0 - rho).sqrt() * *entry);
+            row.iter_mut().for_each(|entry| *entry = sd * (rho.sqrt() * common + (1.0 - rho).sqrt() * *entry));
             x.push(vector::dot(row, &truth) + NOISE.sqrt() * noise);
         }
         let (mut precision, mut mean) = (vec![0.0; d * d], vec![0.0; d]);
@@ -117,13 +125,15 @@ impl Problem {
         A: Dynamics<MinibatchGradient> + Clone + Debug + 'static,
     {
         let mut best: Option<Best> = None;
-        for c in grid() {
+        // From the largest, which diverges at once, so that few have to be run to their end.
+        for c in grid().rev() {
             let mut found = Best { c, errors: vec![0.0; LOOKS], seconds: f64::INFINITY };
             for seed in 0..runs {
                 let (errors, seconds) = self.run(dynamics.clone(), c, steps, 1 + seed)?;
                 found.errors.iter_mut().zip(errors).for_each(|(mean, error)| *mean += error / runs as f64);
                 found.seconds = found.seconds.min(seconds);
-                if !found.last().is_finite() {
+                // More runs do not make the mean smaller.
+                if !found.last().is_finite() || best.as_ref().is_some_and(|best| found.last() >= best.last()) {
                     break;
                 }
             }
@@ -135,9 +145,9 @@ impl Problem {
     }
 }
 
-/// Factors of √10 from 10⁻⁶ to 100.
-pub fn grid() -> impl Iterator<Item = f64> {
-    (0..=16).map(|k| 10.0_f64.powf(0.5 * f64::from(k) - 6.0))
+/// Factors of √10 from 10⁻⁸ to 100.
+pub fn grid() -> impl DoubleEndedIterator<Item = f64> {
+    (0..=20).map(|k| 10.0_f64.powf(0.5 * f64::from(k) - 8.0))
 }
 
 /// A method at its best step size.

@@ -6,11 +6,11 @@ use sgmcmc::prelude::*;
 
 use crate::Failure;
 use crate::figure::{self, Axis, Panel, Series};
-use crate::problem::{Problem, fisher, grid, hamcmc};
+use crate::problem::{Design, Problem, fisher, grid, hamcmc};
 
 /// Figure 1: draws of four methods over contours of the posterior, in two dimensions.
 pub fn scatter(steps: usize, out: &str) -> Result<(), Failure> {
-    let problem = Problem::simulate(1000, 2, 0.9, 8)?;
+    let problem = Problem::simulate(1000, 2, Design { sd: 1.0, correlation: 0.9 }, 8)?;
     let factor = Cholesky::new(&problem.precision, 2)?;
     let mut covariance = [0.0; 4];
     factor.inverse(&mut covariance);

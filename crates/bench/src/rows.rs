@@ -16,7 +16,10 @@ const MOST_NUMBERS: usize = 10_000_000;
 
 /// Prints a row for each workload: µs of the gradient of a minibatch's sum, and the others as multiples of it.
 pub(crate) fn run(arguments: &Arguments) -> std::result::Result<(), Box<dyn Error>> {
-    println!("{:<16} {:>14} {:>12} {:>16} {:>6}", "workload", "gradient µs", "pointwise ÷", "per observation ÷", "rows");
+    println!(
+        "{:<16} {:>14} {:>12} {:>16} {:>6}",
+        "workload", "gradient µs", "pointwise ÷", "per observation ÷", "rows"
+    );
     Ok(each(&arguments.workloads, &mut PerRow(arguments.engine))?)
 }
 
