@@ -4,7 +4,8 @@
 //! for pixels on a scale it does not tell; here all three look for the ε with the same acceptance rate in iterations that make no draws.
 //!
 //! The claim: QNHMC has a shorter burn-in and a larger effective size per second than the others, and all draws err less often on the
-//! test set than gradient descent.
+//! test set than gradient descent. Here QNHMC has the larger effective size per second than HMC only, and burns in last: seven pairs of random directions
+//! are little to know of 784. The runs are as short as the paper's, so that no method has more than a few effective draws.
 //!
 //! ```text
 //! cargo run --release --example qnhmc_mnist
@@ -105,20 +106,24 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     .prior(|beta: Tensor<1>| Normal::new(0.0, PRIOR_SD).log_prob(beta).sum());
     let posterior = model.with(&train.dataset()?);
 
-    println!(
-        "{:<10} {:>9} {:>10} {:>9} {:>9} {:>10} {:>11} {:>8}",
-        "method", "ε", "accepted", "burn-in", "s", "bulk ESS", "bulk ESS/s", "error"
-    );
     let adapt = Some(DualAveraging::new(warm_up));
     let ensemble = HmcBfgs { steps: 5, adapt, ..HmcBfgs::default() };
     let learning = Learning::First(warm_up / 2);
-    let inverse_hessian = if memory == 0 { InverseHessian::Bfgs } else { InverseHessian::Lbfgs { memory } };
+    let gamma = Initial::Newest(1.0);
+    let inverse_hessian = if memory == 0 { InverseHessian::Bfgs } else { InverseHessian::Lbfgs { memory, gamma } };
     let quasi = Qnhmc { steps: 5, inverse_hessian, learning, adapt, ..Qnhmc::default() };
     let results = [
         run(("HMC", 1), Hmc { steps: 5, adapt, ..Hmc::default() }, &posterior, &test, plan)?,
         run(("HMC-BFGS", ensemble.chains), ensemble, &posterior, &test, plan)?,
         run(("QNHMC", 1), quasi, &posterior, &test, plan)?,
     ];
+    // Where the run that came highest stays: a run that is stuck somewhere below has not burned in.
+    let level = results.iter().map(Measured::level).fold(f64::NEG_INFINITY, f64::max);
+    println!(
+        "{:<10} {:>9} {:>10} {:>9} {:>9} {:>10} {:>11} {:>8}",
+        "method", "ε", "accepted", "burn-in", "s", "bulk ESS", "bulk ESS/s", "error"
+    );
+    results.iter().for_each(|run| run.print(level));
     let descent = gradient_descent(&posterior, 300)?;
     let error = test.error(&test.probabilities(&descent).collect::<Vec<_>>());
     println!("{:<10} {:>80.4}", "descent", error);
@@ -135,8 +140,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         failed += usize::from(!holds);
         println!("{what}: {}", if holds { "pass" } else { "FAIL" });
     };
-    claim("QNHMC burns in sooner than HMC", quasi.burn_in < hmc.burn_in);
-    claim("QNHMC burns in sooner than HMC-BFGS", quasi.burn_in < ensemble.burn_in);
+    let burn_in = |run: &Measured| run.burn_in(level).map_or(f64::INFINITY, |iteration| run.path[iteration].0);
+    claim("QNHMC burns in sooner than HMC", burn_in(&quasi) < burn_in(&hmc));
+    claim("QNHMC burns in sooner than HMC-BFGS", burn_in(&quasi) < burn_in(&ensemble));
     claim("QNHMC has more effective draws per second than HMC", quasi.rate > hmc.rate);
     claim("QNHMC has more effective draws per second than HMC-BFGS", quasi.rate > ensemble.rate);
     claim("its draws err less often than gradient descent", quasi.error < error);
@@ -146,11 +152,38 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// What the claims and the figure are about.
 struct Measured {
     name: &'static str,
-    burn_in: f64,
+    step_size: f64,
+    accepted: f64,
+    bulk: f64,
     rate: f64,
     error: f64,
     /// Seconds and log posterior of every iteration.
     path: Vec<(f64, f64)>,
+}
+
+impl Measured {
+    /// Three standard deviations below the mean log posterior of the last quarter.
+    fn level(&self) -> f64 {
+        let last: Vec<f64> = self.path[self.path.len() * 3 / 4..].iter().map(|(_, value)| *value).collect();
+        let mean = last.iter().sum::<f64>() / last.len() as f64;
+        mean - 3.0 * (last.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / last.len() as f64).sqrt()
+    }
+
+    /// The first iteration whose log posterior is above `level`.
+    fn burn_in(&self, level: f64) -> Option<usize> {
+        self.path.iter().position(|(_, log_posterior)| *log_posterior > level)
+    }
+
+    fn print(&self, level: f64) {
+        let Self { name, step_size, accepted, bulk, rate, error, path } = self;
+        let (iteration, seconds) = match self.burn_in(level) {
+            Some(iteration) => ((iteration + 1).to_string(), format!("{:.2}", path[iteration].0)),
+            None => ("never".into(), "-".into()),
+        };
+        println!(
+            "{name:<10} {step_size:>9.5} {accepted:>10.3} {iteration:>9} {seconds:>9} {bulk:>10.1} {rate:>11.3} {error:>8.4}"
+        );
+    }
 }
 
 fn panel(title: &str, runs: &[Measured]) -> Panel {
@@ -204,25 +237,9 @@ fn run<D: Dynamics<FullGradient> + Clone + std::fmt::Debug + 'static>(
         values[PIXELS / 2]
     };
     let bulk = median(&|draws| ess_bulk(&apart(draws, chains)));
-    let burn_in = burn_in(&log_posterior);
+    let path = seconds.into_iter().zip(log_posterior).collect();
     let error = test.error(&probabilities);
-    println!(
-        "{name:<10} {:>9.5} {accepted:>10.3} {:>9} {:>9.2} {bulk:>10.1} {:>11.3} {error:>8.4}",
-        stats[step],
-        burn_in + 1,
-        seconds[burn_in],
-        bulk / spent
-    );
-    let (burn_in, path) = (seconds[burn_in], seconds.into_iter().zip(log_posterior).collect());
-    Ok(Measured { name, burn_in, rate: bulk / spent, error, path })
-}
-
-/// The first iteration whose log posterior is within three standard deviations of that of the last quarter.
-fn burn_in(log_posterior: &[f64]) -> usize {
-    let last = &log_posterior[log_posterior.len() * 3 / 4..];
-    let mean = last.iter().sum::<f64>() / last.len() as f64;
-    let sd = (last.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / last.len() as f64).sqrt();
-    log_posterior.iter().position(|x| *x > mean - 3.0 * sd).unwrap_or(log_posterior.len() - 1)
+    Ok(Measured { name, step_size: stats[step], accepted, bulk, rate: bulk / spent, error, path })
 }
 
 /// The weights after so many steps of gradient ascent on the log posterior, which has an ℓ₂ term in its prior.

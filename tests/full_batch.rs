@@ -161,7 +161,7 @@ fn qnhmc_of(steps: u32, inverse_hessian: InverseHessian) -> Qnhmc {
     Qnhmc { steps, jitter: 0.3, inverse_hessian, learning, adapt, ..Qnhmc::default() }
 }
 
-const LIMITED: InverseHessian = InverseHessian::Lbfgs { memory: 3 };
+const LIMITED: InverseHessian = InverseHessian::Lbfgs { memory: 3, gamma: Initial::Fixed(1.0) };
 
 /// Learned and frozen, whatever was learned.
 #[test]
@@ -408,7 +408,9 @@ fn settings_out_of_range_are_named() {
     assert!(
         start(Mala { covariance: Covariance::dense(&[1.0]).unwrap(), adapt: None }).contains("length 1, expected 2")
     );
-    assert!(start(qnhmc_of(3, InverseHessian::Lbfgs { memory: 0 })).contains("memory of L-BFGS is 0"));
+    let limited = |memory, gamma| start(qnhmc_of(3, InverseHessian::Lbfgs { memory, gamma: Initial::Fixed(gamma) }));
+    assert!(limited(0, 1.0).contains("memory of L-BFGS is 0"));
+    assert!(limited(1, 0.0).contains("gamma is 0"));
     assert!(start(HmcBfgs { chains: 2, ..HmcBfgs::default() }).contains("ensemble is 2"));
     assert!(start(HmcBfgs { gamma: 0.0, ..HmcBfgs::default() }).contains("gamma is 0"));
 }

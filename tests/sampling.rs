@@ -28,7 +28,7 @@ macro_rules! over_all_kernels {
             Hamcmc::default(), Hamcmc { memory: 5, lambda: 0.1, gamma: Initial::Newest(0.1) });
         over_all_kernels!(@exact $check: Mala::default(), Mala { adapt: SEARCH, ..Mala::default() }, Hmc::default(),
             Hmc { jitter: 0.5, adapt: SEARCH, ..Hmc::default() }, Qnhmc { learning: Learning::First(16), ..QNHMC },
-            Qnhmc { inverse_hessian: InverseHessian::Lbfgs { memory: 3 }, learning: Learning::Continual, ..QNHMC },
+            Qnhmc { inverse_hessian: InverseHessian::Lbfgs { memory: 3, gamma: Initial::Newest(1.0) }, learning: Learning::Continual, ..QNHMC },
             HmcBfgs { adapt: SEARCH, ..HmcBfgs::default() }, CorrectedLangevin::new(shrinking()));
     };
     // One estimator of each kind: without minibatches, with them, with a memory. All of them would double the time to compile this file.

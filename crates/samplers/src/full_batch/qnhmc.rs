@@ -25,7 +25,7 @@ use crate::dynamics::Dynamics;
 use crate::step_size::Tick;
 
 /// How the inverse Hessian is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InverseHessian {
     /// As a matrix of d² numbers, which remembers all pairs.
     Bfgs,
@@ -33,6 +33,8 @@ pub enum InverseHessian {
     Lbfgs {
         /// How many.
         memory: usize,
+        /// γ: C is γI where no pair says otherwise. From the newest pair it suits the curvature of many parameters better than 1 does.
+        gamma: Initial,
     },
 }
 
@@ -52,7 +54,7 @@ pub enum Learning {
 /// | `steps` | 10 | leapfrog steps L | ≥ 1 |
 /// | `jitter` | 0 | L is uniform within this share of `steps` | [0, 1) |
 /// | `covariance` | the identity | the inverse of the mass M | positive definite |
-/// | `inverse_hessian` | BFGS | how C is kept | memory ≥ 1 |
+/// | `inverse_hessian` | BFGS | how C is kept | memory ≥ 1, γ > 0 |
 /// | `learning` | the first 1000 iterations | how long C is learned | |
 /// | `adapt` | – | look for the step size, best for twice as long as C is learned | |
 ///
@@ -191,9 +193,16 @@ impl<G: ExactGradient> Dynamics<G> for Qnhmc {
 
     fn check(&self) -> Result<()> {
         self.length().check()?;
-        if self.inverse_hessian == (InverseHessian::Lbfgs { memory: 0 }) {
-            let expected = "keep at least 1 pair";
-            return Err(Error::Setting { name: "the memory of L-BFGS", value: "0".into(), expected });
+        if let InverseHessian::Lbfgs { memory, gamma: Initial::Fixed(gamma) | Initial::Newest(gamma) } =
+            self.inverse_hessian
+        {
+            let refuse = |name, value, expected| Err(Error::Setting { name, value, expected });
+            if memory == 0 {
+                return refuse("the memory of L-BFGS", "0".into(), "keep at least 1 pair");
+            }
+            if !(gamma.is_finite() && gamma > 0.0) {
+                return refuse("gamma", gamma.to_string(), "it must be a positive number");
+            }
         }
         self.adapt.map_or(Ok(()), |adapt| adapt.check())
     }
@@ -204,8 +213,8 @@ impl<G: ExactGradient> Dynamics<G> for Qnhmc {
         room.prepare(theta.len(), tick, Scale::default())?;
         let matrix = match self.inverse_hessian {
             InverseHessian::Bfgs => Matrix::Dense(Bfgs::new(theta.len(), 1.0)),
-            InverseHessian::Lbfgs { memory } => {
-                Matrix::Limited(Box::new(Lbfgs::new(theta.len(), memory, Initial::Fixed(1.0))))
+            InverseHessian::Lbfgs { memory, gamma } => {
+                Matrix::Limited(Box::new(Lbfgs::new(theta.len(), memory, gamma)))
             }
         };
         let point = Point::at(theta, oracle)?;

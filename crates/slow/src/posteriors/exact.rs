@@ -25,7 +25,8 @@ pub(super) const EVEN: Curvature = (InverseHessian::Bfgs, Learning::First(WARM_U
 
 /// Three pairs of the first iterations: where the curvature is not the same everywhere a dense matrix, which remembers all pairs, ends up too large
 /// for all but tiny steps.
-pub(super) const UNEVEN: Curvature = (InverseHessian::Lbfgs { memory: 3 }, Learning::First(100));
+pub(super) const UNEVEN: Curvature =
+    (InverseHessian::Lbfgs { memory: 3, gamma: Initial::Fixed(1.0) }, Learning::First(100));
 
 /// Samples by MALA, HMC, QNHMC and HMC-BFGS from `start` and compares; how many criteria fail.
 pub(super) fn check<P: TensorTree, D: TensorTree>(
