@@ -1,4 +1,4 @@
-//! Figures of the examples: panels of lines and points side by side, as SVG.
+//! Figures of the examples: panels of lines and points, as SVG.
 
 use std::error::Error;
 use std::ops::Range;
@@ -31,6 +31,8 @@ pub struct Panel {
 
 const WIDTH: u32 = 420;
 const HEIGHT: u32 = 320;
+/// Panels in a row.
+const ABREAST: usize = 4;
 /// Lines are thinned to so many points.
 const MOST_POINTS: usize = 2000;
 
@@ -77,9 +79,10 @@ impl Axis {
 
 /// Draws the panels into the file at `path`.
 pub fn save(path: &str, panels: &[Panel]) -> Result<(), Box<dyn Error>> {
-    let paper = SVGBackend::new(path, (WIDTH * panels.len() as u32, HEIGHT)).into_drawing_area();
+    let (rows, columns) = (panels.len().div_ceil(ABREAST), panels.len().min(ABREAST));
+    let paper = SVGBackend::new(path, (WIDTH * columns as u32, HEIGHT * rows as u32)).into_drawing_area();
     paper.fill(&WHITE)?;
-    for (area, panel) in paper.split_evenly((1, panels.len())).iter().zip(panels) {
+    for (area, panel) in paper.split_evenly((rows, columns)).iter().zip(panels) {
         let points = || panel.series.iter().flat_map(|series| &series.points);
         let (x, y) = (panel.x.range(points().map(|point| point.0)), panel.y.range(points().map(|point| point.1)));
         let mut chart = ChartBuilder::on(area)

@@ -10,7 +10,10 @@ use std::time::Instant;
 use nuts_rs::{
     Chain as _, CpuLogpFunc, CpuMath, CpuMathError, DiagNutsSettings, HasDims, LogpError, Settings, Storable, Value,
 };
+use rand::RngExt;
+use rand_distr::StandardNormal;
 use rayon::prelude::*;
+use sgmcmc_core::rng::StreamRng;
 use sgmcmc_core::{ChainRng, Error, Evaluator, Result, Target};
 
 use crate::fit::{ChainDraws, Fit, RunInfo};
@@ -174,12 +177,17 @@ impl Nuts {
         let mut settings = DiagNutsSettings::default();
         (settings.num_tune, settings.num_draws) = (self.warm_up, draws as u64);
         settings.maxdepth = self.max_depth;
-        let failed =
-            |error: &dyn std::fmt::Display| Error::Recorded { message: format!("NUTS, chain {chain}: {error:#}") };
+        let failed = |error: &dyn std::fmt::Display| {
+            // Behind the first line there may be a backtrace.
+            let error = error.to_string();
+            Error::Recorded { message: format!("NUTS, chain {chain}: {}", error.lines().next().unwrap_or_default()) }
+        };
         let mut rng = ChainRng::new(self.seed, chain as u64);
+        let (mut evaluator, mut theta) = (evaluator, theta.to_vec());
+        leave_stationary_coordinates(evaluator.as_mut(), &mut theta, rng.noise())?;
         let math = CpuMath::new(Density(evaluator));
         let mut sampler = settings.new_chain(chain as u64, math, rng.noise()).map_err(|error| failed(&error))?;
-        sampler.set_position(theta).map_err(|error| failed(&error))?;
+        sampler.set_position(&theta).map_err(|error| failed(&error))?;
         let mut kept = ChainDraws::new(layout.value_count(), STATS.map(|(name, _)| name.to_owned()).to_vec());
         let (mut values, mut gradients) = (vec![0.0; layout.value_count()], 0);
         for iteration in 1..=self.warm_up + draws as u64 {
@@ -203,6 +211,36 @@ impl Nuts {
     }
 }
 
+/// The metric of the first iterations is made of the gradient at the start, none of whose entries may be zero: coordinates in which it is (a
+/// weight of zero with a normal prior and no data) are moved a little, at random.
+///
+/// # Errors
+///
+/// If the density does not change there either.
+fn leave_stationary_coordinates(evaluator: &mut dyn Evaluator, theta: &mut [f64], rng: &mut StreamRng) -> Result<()> {
+    let mut gradient = vec![0.0; theta.len()];
+    let rows = evaluator.all_rows();
+    evaluator.posterior(theta, rows, &mut gradient)?;
+    if gradient.iter().all(|g| *g != 0.0) {
+        return Ok(());
+    }
+    let still = theta.iter_mut().zip(&gradient).filter(|(_, g)| **g == 0.0);
+    still.for_each(|(theta, _)| *theta += NUDGE * rng.sample::<f64, _>(StandardNormal));
+    gradient.fill(0.0);
+    evaluator.posterior(theta, rows, &mut gradient)?;
+    match gradient.iter().position(|g| *g == 0.0) {
+        None => Ok(()),
+        Some(index) => Err(Error::Setting {
+            name: "the gradient at the start",
+            value: format!("0 for {}", evaluator.layout().coordinate(index)),
+            expected: "the posterior must depend on every parameter; start elsewhere, or give it a prior",
+        }),
+    }
+}
+
+/// How far a coordinate is moved where the gradient is zero.
+const NUDGE: f64 = 0.1;
+
 /// A scalar statistic as a number.
 fn as_number(value: &Value) -> f64 {
     match value {
@@ -212,5 +250,58 @@ fn as_number(value: &Value) -> f64 {
         Value::ScalarI64(value) => *value as f64,
         Value::ScalarBool(value) => f64::from(u8::from(*value)),
         _ => f64::NAN,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sgmcmc_core::{Analytic, AnalyticModel, Named, zeros};
+
+    /// −x²/2 − `slope` y²/2: in y the density does not change if that is zero.
+    #[derive(Debug)]
+    struct Stationary {
+        slope: f64,
+    }
+
+    impl AnalyticModel for Stationary {
+        fn observations(&self) -> usize {
+            0
+        }
+
+        fn dim(&self) -> usize {
+            2
+        }
+
+        fn observation(&self, _theta: &[f64], _row: usize, _weight: f64, _grad: &mut [f64]) -> f64 {
+            0.0
+        }
+
+        fn prior(&self, theta: &[f64], grad: &mut [f64]) -> f64 {
+            grad[0] -= theta[0];
+            grad[1] -= self.slope * theta[1];
+            -0.5 * (theta[0].powi(2) + self.slope * theta[1].powi(2))
+        }
+    }
+
+    fn sample(slope: f64) -> Result<Fit> {
+        let start = Named::new().with("x", zeros([1])).with("y", zeros([1]));
+        Nuts { chains: 1, warm_up: 200, ..Nuts::default() }.sample(&Analytic::new(Stationary { slope }), &start, 500)
+    }
+
+    #[test]
+    fn a_start_without_slope_is_left() {
+        let fit = sample(4.0).unwrap();
+        let sd = |k: usize| {
+            let draws = fit.chains()[0].element(k);
+            (draws.iter().map(|x| x * x).sum::<f64>() / draws.len() as f64).sqrt()
+        };
+        assert!((0.8..1.2).contains(&sd(0)) && (0.4..0.6).contains(&sd(1)), "{} {}", sd(0), sd(1));
+    }
+
+    #[test]
+    fn a_parameter_without_density_is_named() {
+        let refused = sample(0.0).unwrap_err().to_string();
+        assert!(refused.contains("0 for y"), "{refused}");
     }
 }
