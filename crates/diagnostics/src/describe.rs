@@ -64,13 +64,15 @@ pub fn describe_all<C: AsRef<[f64]> + Sync>(
     let tables: Vec<&[f64]> = chains.iter().map(AsRef::as_ref).collect();
     let firsts: Vec<usize> = (0..width).step_by(TOGETHER).collect();
     let lengths: Vec<usize> = tables.iter().map(|table| table.len().checked_div(width).unwrap_or(0)).collect();
-    let alike = weights.is_none() && lengths.iter().all(|length| *length > 0 && *length == lengths[0]);
+    // The length of all chains, if they have one and no weights.
+    let length =
+        lengths.first().filter(|first| weights.is_none() && **first > 0 && lengths.iter().all(|n| n == *first));
     let block = |first: usize| {
         let columns = columns(&tables, width, first..width.min(first + TOGETHER));
-        columns.into_iter().map(|column| match weights {
-            None if alike => Sample::of(column, None, lengths.len(), lengths[0]).describe(),
-            None => describe(&pieces(&column, &lengths)),
-            Some(weights) => describe_weighted(&pieces(&column, &lengths), weights),
+        columns.into_iter().map(|column| match (length, weights) {
+            (Some(length), _) => Sample::of(column, None, lengths.len(), *length).describe(),
+            (None, None) => describe(&pieces(&column, &lengths)),
+            (None, Some(weights)) => describe_weighted(&pieces(&column, &lengths), weights),
         })
     };
     firsts.into_par_iter().flat_map_iter(block).collect()
@@ -211,5 +213,14 @@ mod tests {
         let weights = [&[2.0; 50][..], &[2.0; 50]];
         assert_eq!(describe_all(&tables, 11, Some(&weights)), expected);
         assert!(describe_all(&tables, 0, None).is_empty());
+        // Chains of different lengths, without draws, and no chains at all.
+        let cut = [&tables[0][..], &tables[1][..110], &[]];
+        let expected: Vec<Description> =
+            columns.iter().map(|chains| describe(&[&chains[0][..], &chains[1][..10], &[]])).collect();
+        assert_eq!(describe_all(&cut, 11, None), expected);
+        for none in [vec![], vec![vec![]]] {
+            let found = describe_all::<Vec<f64>>(&none, 2, None);
+            assert!(found.len() == 2 && found.iter().all(|line| line.mean.is_nan() && line.r_hat.is_nan()));
+        }
     }
 }
