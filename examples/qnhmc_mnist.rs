@@ -263,7 +263,7 @@ fn reference(
     test: &Digits,
     Plan { warm_up, draws }: Plan,
 ) -> Result<(), sgmcmc::Error> {
-    let fit = sgmcmc::Nuts { chains: 1, seed: 1, warm_up, max_depth: 6, ..sgmcmc::Nuts::default() };
+    let fit = sgmcmc::Nuts { chains: 1, seed: 1, warm_up, max_depth: 6 };
     let fit = fit.sample(posterior, &zeros([PIXELS]), draws)?;
     let mut probabilities = vec![0.0; test.y.len()];
     for beta in fit.chains()[0].rows() {
