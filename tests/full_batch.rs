@@ -177,6 +177,22 @@ fn qnhmc_has_the_law() {
     assert_law(qnhmc_of(6, LIMITED), &Curved::Funnel, 0.2, 1000, 40);
 }
 
+/// γ fills what no pair speaks of: a fixed one, or that of the newest pair, which differs from any fixed one.
+#[test]
+fn qnhmc_takes_its_gamma() {
+    let learned = |gamma| {
+        let dynamics = Qnhmc { adapt: None, ..qnhmc_of(3, InverseHessian::Lbfgs { memory: 1, gamma }) };
+        path(&mut chain(dynamics, &Curved::Funnel, 0.05, 1.0, 3), 20).concat()
+    };
+    let [one, half, newest] = [Initial::Fixed(1.0), Initial::Fixed(0.5), Initial::Newest(1.0)].map(learned);
+    // Before there is a pair γ is all of C: the newest starts as one does, and half does not.
+    assert_eq!(one[..3], newest[..3]);
+    assert_ne!(one[..3], half[..3]);
+    assert_ne!(one, newest);
+    let limited = InverseHessian::Lbfgs { memory: 3, gamma: Initial::Newest(1.0) };
+    assert_law(qnhmc_of(4, limited), &Curved::Correlated, 0.1, 1000, 30);
+}
+
 /// One iteration in five moves each chain of the ensemble.
 #[test]
 fn hmc_bfgs_has_the_law() {

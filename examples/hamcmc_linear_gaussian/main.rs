@@ -7,9 +7,9 @@
 //!
 //! Claims: HAMCMC (M = 3) reaches the final errors of SGLD and pSGLD at D = 100 in at most half their time, and one of its steps costs at most
 //! three of SGLD's at D = 10 000. The paper does not say how strongly its posteriors are correlated, and this decides. With the correlation 0.999
-//! (curvatures from 10³ to 10⁸) the claims hold. With 0.9 (from 10² to 10⁵), shown beside it, pSGLD is ahead of HAMCMC: its matrix shrinks all steps to what the
-//! stiffest direction bears, and that is enough to come to the mean; two pairs made of noise in a hundred directions tell HAMCMC of that
-//! direction only now and then, and so bound its steps too.
+//! (curvatures from 10³ to 10⁸) the claims hold. With 0.9 (from 10² to 10⁵), shown beside it, pSGLD is ahead of HAMCMC. A likely reason: its matrix shrinks all
+//! steps to what the stiffest direction bears, and that is enough to come to the mean; two pairs made of noise in a hundred directions tell
+//! HAMCMC of that direction only now and then, and so bound its steps too.
 //!
 //! ```text
 //! cargo run --release --example hamcmc_linear_gaussian
