@@ -20,6 +20,18 @@ pub(crate) fn prefetch<T>(table: &[T], width: usize, lines: Lines<'_>, count: us
     }
 }
 
+/// Starts to load a number, if there is one at this place.
+#[inline(always)]
+pub(super) fn prefetch_number<T>(numbers: &[T], place: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(number) = numbers.get(place) {
+        // SAFETY: as below.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(number).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (numbers, place);
+}
+
 /// Starts to load one row.
 #[inline(always)]
 pub(super) fn prefetch_row<T>(table: &[T], width: usize, line: usize) {

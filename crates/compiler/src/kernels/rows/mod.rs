@@ -11,7 +11,7 @@ mod multiply;
 mod tests;
 
 pub(crate) use accumulate::rows_accumulate;
-pub(crate) use contract::{StridedMut, rows_contract, turned_size};
+pub(crate) use contract::{StridedMut, copies_size, rows_contract};
 pub(crate) use dot::rows_dot;
 pub(crate) use multiply::{Strided, panel_size, rows_multiply};
 

@@ -86,7 +86,10 @@ impl<T: Element> Multiply<'_, T> {
         for (l, panel) in depth.clone().zip(panel.chunks_exact_mut(wide)) {
             let row = &matrix.data[l * matrix.row..];
             let (copies, rest) = panel.split_at_mut(columns.len());
-            if matrix.col == 1 {
+            if matrix.col == 1 && columns.len() == wide {
+                let row = T::vectors::<S>(&row[columns.clone()]).0;
+                T::vectors_mut::<S>(copies).0.iter_mut().zip(row).take(V).for_each(|(copy, row)| *copy = *row);
+            } else if matrix.col == 1 {
                 copies.copy_from_slice(&row[columns.clone()]);
             } else {
                 for (copy, j) in copies.iter_mut().zip(columns.clone()) {

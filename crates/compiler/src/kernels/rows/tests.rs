@@ -70,7 +70,7 @@ fn products_with_a_matrix_work<T: Element>(simd: Simd, width: usize, columns: us
             let expected: Vec<f64> = (0..columns * count).map(|at| product(at / count, at % count)).collect();
             assert_close(&out, &expected, 3.0 * width as f64, "multiply");
 
-            let mut turned = vec![T::NAN; count * turned_size(columns)];
+            let mut turned = vec![T::NAN; count * copies_size(columns)];
             let mut acc = before.clone();
             let target = StridedMut { data: &mut acc, row, col };
             rows_contract(simd, (&table, width, lines), (&coefficients, count), &mut turned, target);

@@ -5,7 +5,7 @@
 use super::{Lowering, Value};
 use crate::error::{Error, Result};
 use crate::graph::{BinaryOp, Kind, NodeId, Op, broadcast};
-use crate::kernels::{panel_size, turned_size};
+use crate::kernels::{copies_size, panel_size};
 use crate::program::instruction::{Instruction, MatrixView};
 use crate::program::view::View;
 
@@ -102,7 +102,7 @@ impl Lowering<'_> {
         if columns == 1 {
             self.tile.push(Instruction::AccumulateData { leaf: vector.leaf, width, coefficients, offset, out });
         } else {
-            let turned = self.buffer(false, turned_size(columns), true);
+            let turned = self.buffer(false, copies_size(columns), true);
             let leaf = vector.leaf;
             self.tile.push(Instruction::ContractData {
                 leaf,
