@@ -26,7 +26,7 @@ pub(crate) use prefetch::prefetch;
 pub(crate) use reduce::{add_to_f64, combine, dot, load_f64, reduce, sum};
 pub use rows::Lines;
 pub(crate) use rows::{
-    Strided, StridedMut, copies_size, panel_size, rows_accumulate, rows_contract, rows_dot, rows_multiply,
+    Strided, StridedMut, copies_size, panels_size, rows_accumulate, rows_contract, rows_dot, rows_multiply,
     rows_transpose,
 };
 pub(crate) use simd::{Fma, Simd};

@@ -20,34 +20,28 @@ pub(crate) fn prefetch<T>(table: &[T], width: usize, lines: Lines<'_>, count: us
     }
 }
 
-/// Starts to load a number, if there is one at this place.
-#[inline(always)]
-pub(super) fn prefetch_number<T>(numbers: &[T], place: usize) {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(number) = numbers.get(place) {
-        // SAFETY: as below.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(number).cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (numbers, place);
-}
-
 /// Starts to load one row.
 #[inline(always)]
 pub(super) fn prefetch_row<T>(table: &[T], width: usize, line: usize) {
+    let start = line.wrapping_mul(width);
+    if let Some(row) = table.get(start..start.wrapping_add(width)) {
+        prefetch_numbers(row);
+    }
+}
+
+/// Starts to load these numbers.
+#[inline(always)]
+pub(super) fn prefetch_numbers<T>(numbers: &[T]) {
     #[cfg(target_arch = "x86_64")]
     {
-        let start = line.wrapping_mul(width);
-        if let Some(row) = table.get(start..start.wrapping_add(width)) {
-            let (start, bytes) = (row.as_ptr().cast::<i8>(), size_of_val(row));
-            // A last line of a few bytes, where the row does not start with a line, is left to the processor's own foresight.
-            for line in 0..bytes.div_ceil(CACHE_LINE) {
-                let address = start.wrapping_add(line * CACHE_LINE);
-                // SAFETY: prefetching reads nothing and may be given any address; every x86-64 processor has it (SSE).
-                unsafe { _mm_prefetch::<_MM_HINT_T0>(address) };
-            }
+        let (start, bytes) = (numbers.as_ptr().cast::<i8>(), size_of_val(numbers));
+        // A last line of a few bytes, where the numbers do not start with a line, is left to the processor's own foresight.
+        for line in 0..bytes.div_ceil(CACHE_LINE) {
+            let address = start.wrapping_add(line * CACHE_LINE);
+            // SAFETY: prefetching reads nothing and may be given any address; every x86-64 processor has it (SSE).
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(address) };
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (table, width, line);
+    let _ = numbers;
 }

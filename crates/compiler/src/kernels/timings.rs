@@ -127,7 +127,8 @@ fn row_matrix_timings<T: Element>(simd: Simd, name: &str) {
     for t in [48, 64, 128, 250] {
         let lists: Vec<Vec<usize>> = (0..64).map(|seed| indices(seed, t, length)).collect();
         let mut turn = 0;
-        let (mut panel, mut turned) = (vec![T::ZERO; panel_size(width)], vec![T::ZERO; copies_size(columns) * t]);
+        let (mut panel, mut turned) =
+            (vec![T::ZERO; panels_size(width, columns)], vec![T::ZERO; copies_size(columns) * t]);
         let (mut out, mut acc) = (vec![T::ZERO; columns * t], vec![T::ZERO; width * columns]);
         let weights = Strided { data: &matrix, row: columns, col: 1 };
         let product = nanoseconds(|| {

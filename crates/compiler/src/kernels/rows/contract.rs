@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::super::element::Element;
-use super::super::prefetch::prefetch_number;
+use super::super::prefetch::prefetch_numbers;
 use super::super::simd::Simd;
 use super::{Lines, Rows, TOGETHER};
 
@@ -107,7 +107,9 @@ fn copy<T: Element>(rows: Rows<'_, T>, first: usize, copied: &mut [[T; COPIED]])
     for (i, copy) in copied.iter_mut().enumerate() {
         let row = &rows.get(i)[first..];
         // The next visit finds the first of its numbers where this one ends, and the last ones here.
-        prefetch_number(row, USED + COPIED - 1);
+        if let Some(last) = row.get(USED + COPIED - 1..USED + COPIED) {
+            prefetch_numbers(last);
+        }
         match row.first_chunk::<COPIED>() {
             Some(row) => *copy = *row,
             None => copy[..row.len()].copy_from_slice(row),

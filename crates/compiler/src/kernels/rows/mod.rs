@@ -13,10 +13,12 @@ mod tests;
 pub(crate) use accumulate::rows_accumulate;
 pub(crate) use contract::{StridedMut, copies_size, rows_contract};
 pub(crate) use dot::rows_dot;
-pub(crate) use multiply::{Strided, panel_size, rows_multiply};
+pub(crate) use multiply::{Strided, panels_size, rows_multiply};
+
+use std::ops::Range;
 
 use super::element::{Element, Number};
-use super::prefetch::prefetch_row;
+use super::prefetch::{prefetch_numbers, prefetch_row};
 use super::simd::Simd;
 
 /// Rows, or columns of them, whose products with a matrix are summed at once.
@@ -66,14 +68,26 @@ impl<'a, T> Rows<'a, T> {
         &self.table[self.lines.get(i).saturating_mul(self.width)..][..self.width]
     }
 
-    /// Starts to load the row [`ahead`] of row i, if the rows are at places all over a table too large for the near cache.
+    /// Starts to load the row [`ahead`] of row i, if it is [far](Self::far).
     #[inline(always)]
     fn fetch(self, i: usize) {
-        if let Lines::List(_) = self.lines
-            && size_of_val(self.table) > NEAR
-        {
+        if self.far() {
             prefetch_row(self.table, self.width, self.lines.get(i + ahead::<T>(self.width)));
         }
+    }
+
+    /// Starts to load a part of row i, if it is [far](Self::far).
+    #[inline(always)]
+    fn fetch_part(self, i: usize, part: Range<usize>) {
+        if self.far() {
+            prefetch_numbers(&self.get(i)[part]);
+        }
+    }
+
+    /// Whether the rows are at places all over a table too large for the near cache.
+    #[inline(always)]
+    fn far(&self) -> bool {
+        matches!(self.lines, Lines::List(_)) && size_of_val(self.table) > NEAR
     }
 }
 

@@ -62,7 +62,7 @@ fn products_with_a_matrix_work<T: Element>(simd: Simd, width: usize, columns: us
         let at = |row: usize, l: usize| table[row * width + l].to_f64();
         for [row, col] in [[columns, 1], [1, width]] {
             let w = |l: usize, j: usize| matrix[l * row + j * col].to_f64();
-            let mut panel = vec![T::NAN; panel_size(width)];
+            let mut panel = vec![T::NAN; panels_size(width, columns)];
             let mut out = vec![T::NAN; columns * count];
             let strided = Strided { data: &matrix, row, col };
             rows_multiply(simd, (&table, width, lines), strided, &mut panel, (&mut out, count));

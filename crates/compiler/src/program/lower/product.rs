@@ -5,7 +5,7 @@
 use super::{Lowering, Value};
 use crate::error::{Error, Result};
 use crate::graph::{BinaryOp, Kind, NodeId, Op, broadcast};
-use crate::kernels::{copies_size, panel_size};
+use crate::kernels::{copies_size, panels_size};
 use crate::program::instruction::{Instruction, MatrixView};
 use crate::program::view::View;
 
@@ -80,7 +80,7 @@ impl Lowering<'_> {
             self.tile.push(Instruction::DotData { leaf: vector.leaf, width, vector: matrix.store, offset, out });
         } else {
             let strides = axes.map(|axis| matrix.strides[outer + axis] as usize);
-            let panel = self.buffer(false, panel_size(width), false);
+            let panel = self.buffer(false, panels_size(width, columns), false);
             let (leaf, matrix) = (vector.leaf, matrix.store);
             self.tile.push(Instruction::MultiplyData { leaf, width, columns, matrix, offset, strides, panel, out });
         }
