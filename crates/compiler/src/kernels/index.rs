@@ -103,7 +103,7 @@ fn starts(length: usize, inner: usize, index: &[f64; TOGETHER]) -> Option<[usize
 
 /// Where row `index` of `inner` numbers is, if it is among the first `length`.
 #[inline(always)]
-fn row(length: usize, inner: usize, index: f64) -> Option<std::ops::Range<usize>> {
+pub(super) fn row(length: usize, inner: usize, index: f64) -> Option<std::ops::Range<usize>> {
     // NaN and −0.5 would become zero.
     if index.is_nan() || index < 0.0 {
         return None;

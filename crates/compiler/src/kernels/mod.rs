@@ -11,6 +11,7 @@ mod matrix;
 mod prefetch;
 mod reduce;
 mod rows;
+mod selected;
 mod simd;
 #[cfg(test)]
 mod testing;
@@ -29,4 +30,5 @@ pub(crate) use rows::{
     Strided, StridedMut, copies_size, panels_size, rows_accumulate, rows_contract, rows_dot, rows_multiply,
     rows_transpose,
 };
+pub(crate) use selected::{RowsAt, add_selected, dot_selected};
 pub(crate) use simd::{Fma, Simd};

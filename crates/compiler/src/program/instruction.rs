@@ -105,6 +105,10 @@ pub(crate) enum Instruction {
     SelectAdjoint(Selection),
     /// As [`SelectAdjoint`](Self::SelectAdjoint), but every observation has its own sums.
     SelectAdjointRows(Selection),
+    /// The product of two rows that each observation has.
+    DotSelected { rows: [SelectedRow; 2], width: usize, out: Store },
+    /// Adds a factor times a number and a row that each observation has to row `to` of a parameter's gradient.
+    AddSelected { from: SelectedRow, to: SelectedRow, width: usize, coefficients: (Store, usize), factor: f64 },
     /// Elements of an axis at the index of each observation (or of all).
     Gather(Gathering),
     /// The adjoint of [`Gather`](Self::Gather), summed over the observations if `out` is shared.
@@ -128,6 +132,17 @@ pub(crate) struct Selection {
     pub(crate) values_rows: bool,
     /// What the values are multiplied with on their way into the table.
     pub(crate) factor: f64,
+}
+
+/// A row of a parameter matrix, or of its gradient, at an integer that each observation has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SelectedRow {
+    pub(crate) leaf: usize,
+    /// How many rows there are.
+    pub(crate) length: usize,
+    /// Where the integer lies.
+    pub(crate) index: Store,
+    pub(crate) feature: usize,
 }
 
 /// What is indexed.
@@ -180,6 +195,8 @@ impl Instruction {
             Self::SelectAdjoint(selection) | Self::SelectAdjointRows(selection) => {
                 selection.table.store().into_iter().chain([selection.index, selection.values]).collect()
             }
+            Self::DotSelected { rows, .. } => rows.iter().map(|row| row.index).collect(),
+            Self::AddSelected { from, to, coefficients, .. } => vec![from.index, to.index, coefficients.0],
             Self::Gather(gathering) => vec![gathering.table, gathering.index],
             Self::GatherAdjoint(gathering) => vec![gathering.table, gathering.index, gathering.values],
         }
@@ -205,7 +222,9 @@ impl Instruction {
             | Self::DotData { out, .. }
             | Self::AccumulateData { out, .. }
             | Self::MultiplyData { out, .. }
-            | Self::ContractData { out, .. } => Some(*out),
+            | Self::ContractData { out, .. }
+            | Self::DotSelected { out, .. } => Some(*out),
+            Self::AddSelected { .. } => None,
             Self::Select(selection) => Some(selection.values),
             Self::SelectAdjoint(selection) | Self::SelectAdjointRows(selection) => selection.table.store(),
             Self::Gather(gathering) => Some(gathering.values),
@@ -238,6 +257,10 @@ impl Instruction {
             Self::Select(selection) | Self::SelectAdjoint(selection) | Self::SelectAdjointRows(selection) => {
                 let Selection { table, index, values, .. } = selection;
                 table.store_mut().into_iter().chain([index, values]).collect()
+            }
+            Self::DotSelected { rows, out, .. } => rows.iter_mut().map(|row| &mut row.index).chain([out]).collect(),
+            Self::AddSelected { from, to, coefficients, .. } => {
+                vec![&mut from.index, &mut to.index, &mut coefficients.0]
             }
             Self::Gather(gathering) | Self::GatherAdjoint(gathering) => {
                 let Gathering { table, index, values, .. } = gathering;

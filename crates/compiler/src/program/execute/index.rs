@@ -239,7 +239,7 @@ fn add<T: Element, A: Element>(
 }
 
 /// An error that names the first integer out of range, unless all were found.
-fn found(all: bool, index: &[f64], length: usize) -> Result<(), RunError> {
+pub(super) fn found(all: bool, index: &[f64], length: usize) -> Result<(), RunError> {
     if all { Ok(()) } else { index.iter().try_for_each(|integer| checked(*integer, length).map(drop)) }
 }
 

@@ -6,6 +6,7 @@ mod map;
 mod product;
 mod reduce;
 mod row_gradients;
+mod selected;
 mod total;
 
 pub use crate::kernels::Lines;
@@ -207,6 +208,13 @@ impl<T: Real> Machine<'_, T> {
             }
             Instruction::SelectAdjointRows(selection) => {
                 self.select_adjoint_rows(selection, tile, context.leaves, context.sink)?;
+            }
+            Instruction::DotSelected { rows, width, out } => {
+                self.dot_selected(rows, *width, *out, (tile, context.leaves))?;
+            }
+            Instruction::AddSelected { from, to, width, coefficients, factor } => {
+                let coefficients = (*coefficients, *factor);
+                self.add_selected([from, to], *width, coefficients, (tile, context.leaves), context.sink)?;
             }
             Instruction::Gather(gathering) => self.gather(gathering, t)?,
             Instruction::GatherAdjoint(gathering) => self.gather_adjoint(gathering, t)?,

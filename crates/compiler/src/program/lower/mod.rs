@@ -9,6 +9,7 @@ mod movement;
 mod output;
 mod product;
 mod reduce;
+mod selected;
 mod total;
 
 use std::collections::HashMap;

@@ -104,7 +104,14 @@ impl Lowering<'_> {
             (Op::Unary(UnaryOp::Affine { scale, shift }), [x]) if shift.0.abs() == 0.0 => (*x, scale.0),
             _ => (*values, 1.0),
         };
-        let selection = self.adjoint(Table::Parameter(leaf), &inner.shape.dims, *axis, values, *at)?;
+        let (Some(length), axis) = (inner.shape.dims.get(*axis), *axis) else { return Ok(None) };
+        if summed
+            && axis == 0
+            && let Some(added) = self.add_selected((leaf, *length), *at, (values, factor * own))?
+        {
+            return Ok(Some(added));
+        }
+        let selection = self.adjoint(Table::Parameter(leaf), &inner.shape.dims, axis, values, *at)?;
         let selection = Selection { factor: factor * own, ..selection };
         Ok(Some(if summed { Instruction::SelectAdjoint(selection) } else { Instruction::SelectAdjointRows(selection) }))
     }

@@ -8,6 +8,12 @@ use crate::program::view::{View, plan_loop};
 
 impl Lowering<'_> {
     pub(super) fn reduce(&mut self, id: NodeId, x: NodeId, op: ReduceOp, axis: usize) -> Result<Value> {
+        if op == ReduceOp::Sum
+            && self.graph.shape(id).size() == 1
+            && let Some(product) = self.dot_selected(id, x)?
+        {
+            return Ok(product);
+        }
         let view = self.dense(x)?;
         let shape = self.graph.shape(id).clone();
         let out = self.fresh(id);

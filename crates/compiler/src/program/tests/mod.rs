@@ -1,16 +1,18 @@
 //! Random graphs: programs against plain evaluation, in value, gradient and gradient of each row.
 
+mod forms;
+
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{Call, Column, Columns, Lines, Outputs, Program, Real, Sink};
 use crate::differentiate::{Rows, differentiate};
 use crate::error::Result;
-use crate::graph::{BinaryOp, CompareOp, Graph, Kind, LogicOp, NodeId, ReduceOp, Shape, Stretch, UnaryOp};
+use crate::graph::{BinaryOp, CompareOp, Graph, Kind, LogicOp, NodeId, ReduceOp, Stretch, UnaryOp};
 use crate::optimise::{lower, optimise, stabilise};
 use crate::reference::{Inputs, evaluate_nodes};
 
-const PARAMETERS: [&[usize]; 4] = [&[], &[3], &[4, 3], &[9, 2]];
+const PARAMETERS: [&[usize]; 5] = [&[], &[3], &[4, 3], &[9, 2], &[4, 9]];
 const FLOATS: [&[usize]; 4] = [&[], &[3], &[2, 3], &[9]];
 /// The integers of one observation index an axis of this length.
 const CATEGORIES: usize = 4;
@@ -357,59 +359,4 @@ fn programs_in_single_precision_agree_with_plain_evaluation() {
         }
     }
     assert!(compared > 1700, "{compared}");
-}
-
-#[test]
-fn an_index_out_of_range_is_an_error() {
-    let mut graph = Graph::new();
-    let table = graph.parameter(0, [3]);
-    let index = graph.data(4, [], Kind::Int);
-    let root = graph.select(table, index, 0).unwrap();
-    assert_eq!(*graph.shape(root), Shape::per_row([]));
-    let outputs = Outputs { row: Some(root), ..Outputs::default() };
-    let leaf = 0..3;
-    let mut program = Program::<f64>::compile(&graph, &outputs, std::slice::from_ref(&leaf)).unwrap();
-    let data = Table::<f64> { floats: vec![], integers: vec![0, 2, 3], masks: vec![] };
-    let mut run = |lines| {
-        let call = Call { theta: &[1.0, 2.0, 4.0], columns: &data, lines, rows: 2, weights: None, scale: 1.0 };
-        program.run(call, Sink::Total)
-    };
-    assert!((run(Lines::Range(0)).unwrap() - 5.0).abs() < 1e-15);
-    assert_eq!(run(Lines::Range(1)).unwrap_err().to_string(), "the index 3 is out of range: the axis has length 3");
-}
-
-/// (xᵢᵀβ)² has the gradient 2 (xᵢᵀβ) xᵢ: a multiple of the data row, which is read where it lies.
-#[test]
-fn a_gradient_that_is_a_multiple_of_the_data_row() {
-    const WIDTH: usize = 9;
-    let mut graph = Graph::new();
-    let (beta, x) = (graph.parameter(0, [WIDTH]), graph.data(0, [WIDTH], Kind::Float));
-    let (row, column) = (graph.reshape(x, [1, WIDTH]).unwrap(), graph.reshape(beta, [WIDTH, 1]).unwrap());
-    let product = graph.matmul(row, column).unwrap();
-    let product = graph.reshape(product, []).unwrap();
-    let root = graph.unary(UnaryOp::Square, product);
-    let seed = graph.scalar(1.0);
-    let gradient = differentiate(&mut graph, root, seed, &[beta], Rows::Keep).unwrap();
-    let outputs = Outputs { row: Some(root), gradient, ..Outputs::default() };
-    let leaf = 0..WIDTH;
-    let mut program = compiled::<f64>(&graph, &outputs, std::slice::from_ref(&leaf));
-    assert!(!program.plan().instructions[1].iter().any(|name| name == "LoadData"), "{:?}", program.plan());
-
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
-    let mut numbers = |count: usize| (0..count).map(|_| rng.random::<f64>() - 0.5).collect::<Vec<_>>();
-    let (theta, x) = (numbers(WIDTH), numbers(WIDTH * 50));
-    let lines: Vec<usize> = (0..40).map(|i| (i * 7) % 50).collect();
-    let data = Table { floats: vec![x.clone()], integers: vec![], masks: vec![] };
-    for lines in [Lines::List(&lines), Lines::Range(3)] {
-        let call = Call { theta: &theta, columns: &data, lines, rows: 40, weights: None, scale: 0.5 };
-        let mut found = vec![1.0; 40 * WIDTH];
-        program.run(call, Sink::RowGradients(&mut found)).unwrap();
-        for (i, found) in found.chunks(WIDTH).enumerate() {
-            let line = if let Lines::List(lines) = lines { lines[i] } else { 3 + i };
-            let x = &x[line * WIDTH..][..WIDTH];
-            let product: f64 = x.iter().zip(&theta).map(|(x, beta)| x * beta).sum();
-            let exact: Vec<f64> = x.iter().map(|x| 0.5 * 2.0 * product * x).collect();
-            assert!(difference(found, &exact) < 1e-14, "row {i}: {found:?} {exact:?}");
-        }
-    }
 }
