@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::super::element::Element;
 use super::super::prefetch::prefetch_numbers;
 use super::super::simd::Simd;
-use super::{Lines, Rows, TOGETHER};
+use super::{Lines, Rows, TOGETHER, add_products};
 
 /// Coefficients of a row are filled up to a multiple of this, two vectors of any machine.
 const WIDEST: usize = 32;
@@ -16,6 +16,8 @@ const WIDEST: usize = 32;
 const COPIED: usize = 16;
 /// Those of them that are used before the next are copied.
 const USED: usize = COPIED / TOGETHER * TOGETHER;
+/// Turns of the inner loop that are written out: instructions that only count are felt where a core is shared.
+const UNROLLED: usize = 8;
 
 /// A matrix to add to: element (l, j) is `data[l · row + j · col]`.
 #[derive(Debug)]
@@ -127,15 +129,25 @@ fn sums<T: Element, S: pulp::Simd, const V: usize, const Q: usize>(
 ) -> [[T::Vector<S>; V]; Q] {
     let mut sums = [[T::splat(simd, T::ZERO); V]; Q];
     let first = first.min(COPIED - Q);
+    let ((x, x_rest), (strip, strip_rest)) = (x.as_chunks::<UNROLLED>(), strip.as_chunks::<UNROLLED>());
     for (x, w) in x.iter().zip(strip) {
-        for q in 0..Q {
-            let x = T::splat(simd, x[first + q]);
-            for v in 0..V {
-                sums[q][v] = T::vector_mul_add(simd, x, w[v], sums[q][v]);
-            }
+        for k in 0..UNROLLED {
+            add_products(simd, &mut sums, used(&x[k], first), &w[k]);
         }
     }
+    for (x, w) in x_rest.iter().zip(strip_rest) {
+        add_products(simd, &mut sums, used(x, first), w);
+    }
     sums
+}
+
+/// Q numbers from `first` on.
+#[inline(always)]
+fn used<T: Copy, const Q: usize>(x: &[T; COPIED], first: usize) -> [T; Q] {
+    std::array::from_fn(
+        #[inline(always)]
+        |q| x[first + q],
+    )
 }
 
 /// Adds sums to the first of the rows `lines`, as many as there are sums or rows, and to these columns.

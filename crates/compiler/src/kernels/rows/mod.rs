@@ -97,6 +97,22 @@ pub(super) fn ahead<T>(width: usize) -> usize {
     (UNDER_WAY / (width * size_of::<T>()).max(1)).clamp(*AHEAD.start(), *AHEAD.end())
 }
 
+/// `sums[q]` += x(q) w, for Q numbers and V vectors.
+#[inline(always)]
+fn add_products<T: Element, S: pulp::Simd, const V: usize, const Q: usize>(
+    simd: S,
+    sums: &mut [[T::Vector<S>; V]; Q],
+    x: [T; Q],
+    w: &[T::Vector<S>; V],
+) {
+    for q in 0..Q {
+        let x = T::splat(simd, x[q]);
+        for v in 0..V {
+            sums[q][v] = T::vector_mul_add(simd, x, w[v], sums[q][v]);
+        }
+    }
+}
+
 /// `out[j · lanes + i]` = xᵢⱼ: the rows as a structure of arrays.
 pub(crate) fn rows_transpose<S: Number, T: Element>(
     simd: Simd,

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::super::element::Element;
 use super::super::simd::Simd;
-use super::{Lines, Rows, TOGETHER};
+use super::{Lines, Rows, TOGETHER, add_products};
 
 /// Rows of the matrix whose columns are copied together: more would not stay in the near caches.
 const DEPTH: usize = 1024;
@@ -17,6 +17,8 @@ const COLUMNS: usize = 256;
 const WIDEST: usize = 32;
 /// Bytes of a block of rows, which should stay in the near caches together with the next one and some columns.
 const BLOCK: usize = 128 << 10;
+/// Turns of the inner loop that are written out: instructions that only count are felt where a core is shared.
+const UNROLLED: usize = 4;
 
 /// A matrix of which element (l, j) is `data[l · row + j · col]`.
 #[derive(Clone, Copy, Debug)]
@@ -174,17 +176,25 @@ fn pieces(range: Range<usize>, length: usize) -> impl Iterator<Item = Range<usiz
 fn products<T: Element, S: pulp::Simd, const V: usize>(
     simd: S,
     panel: &[[T::Vector<S>; V]],
-    [x0, x1, x2, x3, x4, x5]: [&[T]; TOGETHER],
+    x: [&[T]; TOGETHER],
 ) -> [[T::Vector<S>; V]; TOGETHER] {
     let mut sums = [[T::splat(simd, T::ZERO); V]; TOGETHER];
+    let (panel, panel_rest) = panel.as_chunks::<UNROLLED>();
+    let [x0, x1, x2, x3, x4, x5] = x.map(
+        #[inline(always)]
+        |x| x.as_chunks::<UNROLLED>().0,
+    );
     for ((((((w, x0), x1), x2), x3), x4), x5) in panel.iter().zip(x0).zip(x1).zip(x2).zip(x3).zip(x4).zip(x5) {
-        let x = [*x0, *x1, *x2, *x3, *x4, *x5];
-        for q in 0..TOGETHER {
-            let x = T::splat(simd, x[q]);
-            for v in 0..V {
-                sums[q][v] = T::vector_mul_add(simd, x, w[v], sums[q][v]);
-            }
+        for k in 0..UNROLLED {
+            add_products(simd, &mut sums, [x0[k], x1[k], x2[k], x3[k], x4[k], x5[k]], &w[k]);
         }
+    }
+    for (l, w) in (panel.len() * UNROLLED..).zip(panel_rest) {
+        let x = x.map(
+            #[inline(always)]
+            |x| x[l],
+        );
+        add_products(simd, &mut sums, x, w);
     }
     sums
 }

@@ -159,7 +159,7 @@ impl<P: TensorTree, D: TensorTree, T: Real> Compiled<P, D, T> {
         }
         let Self { likelihood, team, sheet, .. } = self;
         let Some(program) = likelihood else { return Ok(0.0) };
-        let mut run = |rows| team.run(program, sheet, (columns, theta, power), rows, &mut *grad);
+        let mut run = |rows| team.run(program, sheet, (columns, theta, power), rows, &mut *grad, |_| Ok(0.0));
         rows.chunks(chunk).map(&mut run).sum()
     }
 }
@@ -203,8 +203,17 @@ impl<P: TensorTree, D: TensorTree, T: Real> Evaluator for Compiled<P, D, T> {
         let uniform = matches!(rows.weights(), Weights::Same(_));
         if uniform && rows.len() <= self.posterior.chunk() && self.serves(rows.len()) {
             let (power, _) = self.posterior.model().powers();
-            if let Some(program) = self.together.as_mut().filter(|program| team::pieces(program, rows.len()) == 1) {
-                return run(program, self.posterior.data().columns(), theta, rows, power, Sink::Gradient(grad));
+            let Self { posterior, sheet, likelihood, prior, together, team, .. } = self;
+            let columns = posterior.data().columns();
+            if let Some(program) = together.as_mut().filter(|program| team::pieces(program, rows.len()) == 1) {
+                return run(program, columns, theta, rows, power, Sink::Gradient(grad));
+            }
+            if let Some(program) = likelihood {
+                let prior = |grad: &mut [f64]| match prior {
+                    Some(program) => run(program, &[], theta, Rows::range(0..0), 1.0, Sink::Gradient(grad)),
+                    None => Ok(0.0),
+                };
+                return team.run(program, sheet, (columns, theta, power), rows, grad, prior);
             }
         }
         let prior = self.prior(theta, grad)?;

@@ -53,7 +53,9 @@ impl<T: Real> Team<T> {
         Self { members: vec![], parallel: false }
     }
 
-    /// Adds the gradient of `power` · Σ wᵢ log p(xᵢ|θ) over `rows` to `gradient`; returns the value.
+    /// Adds the gradient of `power` · Σ wᵢ log p(xᵢ|θ) over `rows` to `gradient`, and what `before` adds to it; returns the value of both.
+    ///
+    /// Other threads take a while to wake up: they are called first, and `before` runs meanwhile.
     pub(super) fn run(
         &mut self,
         first: &mut Program<T>,
@@ -61,17 +63,22 @@ impl<T: Real> Team<T> {
         (columns, theta, power): (&[Column], &[f64], f64),
         rows: Rows<'_>,
         gradient: &mut [f64],
+        before: impl FnOnce(&mut [f64]) -> Result<f64> + Send,
     ) -> Result<f64> {
         let pieces = pieces(first, rows.len());
         if pieces == 1 {
-            return run(first, columns, theta, rows, power, Sink::Gradient(gradient));
+            let value = before(&mut *gradient)?;
+            return Ok(value + run(first, columns, theta, rows, power, Sink::Gradient(gradient))?);
         }
         while self.members.len() + 1 < pieces {
             self.members.push(member(sheet, theta.len())?);
         }
         let task = Task { columns, theta, power, rows, pieces };
         let others = &mut self.members[..pieces - 1];
-        let mut begin = || run(first, columns, theta, task.piece(0), power, Sink::Gradient(&mut *gradient));
+        let begin = || -> Result<f64> {
+            let value = before(&mut *gradient)?;
+            Ok(value + run(first, columns, theta, task.piece(0), power, Sink::Gradient(&mut *gradient))?)
+        };
         let mut total = if self.parallel {
             rayon::join(begin, || divide(others, 1, task)).0?
         } else {
