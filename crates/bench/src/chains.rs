@@ -12,10 +12,10 @@ use crate::handwritten;
 use crate::timed::sgld_seconds;
 use crate::workloads::{Size, Task, Workload, each};
 
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 12;
 
 /// Draws of a chain, in those of the workload: threads that start and stop should not count.
-const LONGER: usize = 10;
+const LONGER: usize = 4;
 
 /// Prints two rows for `gauss2` and `logistic`: the best of the rounds, one chain and two taking turns.
 pub(crate) fn run(arguments: &Arguments) -> std::result::Result<(), Box<dyn Error>> {

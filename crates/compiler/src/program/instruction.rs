@@ -82,8 +82,8 @@ pub(crate) enum Instruction {
         matrix: Store,
         offset: usize,
         strides: [usize; 2],
-        /// Room for some columns of the matrix.
-        panel: Store,
+        /// Room for copies of its columns.
+        panels: Store,
         out: Store,
     },
     /// out `[width, columns]` (of these strides) += Σ over the tile's observations of data row × coefficients `[columns]`,
@@ -95,8 +95,8 @@ pub(crate) enum Instruction {
         coefficients: Store,
         offset: usize,
         strides: [usize; 2],
-        /// Room for the coefficients, those of a row side by side.
-        turned: Store,
+        /// Room for copies of the coefficients and of columns of the rows.
+        copies: Store,
         out: Store,
     },
     /// Rows of a shared table at the index of each observation.
@@ -189,8 +189,8 @@ impl Instruction {
             Self::Matmul { a, b, out, .. } | Self::Contract { a, b, out, .. } => vec![a.store, b.store, *out],
             Self::DotData { vector, .. } => vec![*vector],
             Self::AccumulateData { coefficients, out, .. } => vec![*coefficients, *out],
-            Self::MultiplyData { matrix, panel, .. } => vec![*matrix, *panel],
-            Self::ContractData { coefficients, turned, out, .. } => vec![*coefficients, *turned, *out],
+            Self::MultiplyData { matrix, panels, .. } => vec![*matrix, *panels],
+            Self::ContractData { coefficients, copies, out, .. } => vec![*coefficients, *copies, *out],
             Self::Select(selection) => selection.table.store().into_iter().chain([selection.index]).collect(),
             Self::SelectAdjoint(selection) | Self::SelectAdjointRows(selection) => {
                 selection.table.store().into_iter().chain([selection.index, selection.values]).collect()
@@ -252,8 +252,8 @@ impl Instruction {
             }
             Self::DotData { vector, out, .. } => vec![vector, out],
             Self::AccumulateData { coefficients, out, .. } => vec![coefficients, out],
-            Self::MultiplyData { matrix, panel, out, .. } => vec![matrix, panel, out],
-            Self::ContractData { coefficients, turned, out, .. } => vec![coefficients, turned, out],
+            Self::MultiplyData { matrix, panels, out, .. } => vec![matrix, panels, out],
+            Self::ContractData { coefficients, copies, out, .. } => vec![coefficients, copies, out],
             Self::Select(selection) | Self::SelectAdjoint(selection) | Self::SelectAdjointRows(selection) => {
                 let Selection { table, index, values, .. } = selection;
                 table.store_mut().into_iter().chain([index, values]).collect()

@@ -194,13 +194,13 @@ impl<T: Real> Machine<'_, T> {
             Instruction::AccumulateData { leaf, width, coefficients, offset, out } => {
                 self.accumulate_data(tile, (*leaf, *width), (*coefficients, *offset), *out);
             }
-            Instruction::MultiplyData { leaf, width, columns, matrix, offset, strides, panel, out } => {
+            Instruction::MultiplyData { leaf, width, columns, matrix, offset, strides, panels, out } => {
                 let matrix = (*matrix, *offset, *strides);
-                self.multiply_data(tile, (*leaf, *width), matrix, *panel, (*out, *columns));
+                self.multiply_data(tile, (*leaf, *width), matrix, *panels, (*out, *columns));
             }
-            Instruction::ContractData { leaf, width, columns, coefficients, offset, strides, turned, out } => {
+            Instruction::ContractData { leaf, width, columns, coefficients, offset, strides, copies, out } => {
                 let coefficients = (*coefficients, *offset, *columns);
-                self.contract_data(tile, (*leaf, *width), coefficients, *turned, (*out, *strides));
+                self.contract_data(tile, (*leaf, *width), coefficients, *copies, (*out, *strides));
             }
             Instruction::Select(selection) => self.select(selection, tile, context.leaves)?,
             Instruction::SelectAdjoint(selection) => {

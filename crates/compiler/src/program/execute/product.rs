@@ -83,17 +83,17 @@ impl<T: Real> Machine<'_, T> {
         tile: &Tile<'_>,
         (leaf, width): (usize, usize),
         (matrix, offset, [row, col]): (Store, usize, [usize; 2]),
-        panel: Store,
+        panels: Store,
         (out, columns): (Store, usize),
     ) {
-        let (Store::Native(matrix), Store::Native(panel), Store::Native(out)) = (matrix, panel, out) else { return };
-        let (mut target, mut room) = (std::mem::take(&mut self.native[out]), std::mem::take(&mut self.native[panel]));
+        let (Store::Native(matrix), Store::Native(panels), Store::Native(out)) = (matrix, panels, out) else { return };
+        let (mut target, mut room) = (std::mem::take(&mut self.native[out]), std::mem::take(&mut self.native[panels]));
         if let Some(table) = T::column(tile.call.columns.column(leaf)) {
             let matrix = Strided { data: &self.native[matrix][offset..], row, col };
             let result = &mut target[..columns * tile.t];
             rows_multiply(self.simd, (table, width, tile.lines()), matrix, &mut room, (result, tile.t));
         }
-        (self.native[out], self.native[panel]) = (target, room);
+        (self.native[out], self.native[panels]) = (target, room);
     }
 
     /// Adds the products of the tile's rows with coefficients, summed over the rows.
@@ -102,20 +102,20 @@ impl<T: Real> Machine<'_, T> {
         tile: &Tile<'_>,
         (leaf, width): (usize, usize),
         (coefficients, offset, columns): (Store, usize, usize),
-        turned: Store,
+        copies: Store,
         (out, [row, col]): (Store, [usize; 2]),
     ) {
-        let (Store::Native(coefficients), Store::Native(turned), Store::Native(out)) = (coefficients, turned, out)
+        let (Store::Native(coefficients), Store::Native(copies), Store::Native(out)) = (coefficients, copies, out)
         else {
             return;
         };
-        let (mut target, mut room) = (std::mem::take(&mut self.native[out]), std::mem::take(&mut self.native[turned]));
+        let (mut target, mut room) = (std::mem::take(&mut self.native[out]), std::mem::take(&mut self.native[copies]));
         if let Some(table) = T::column(tile.call.columns.column(leaf)) {
             let coefficients = &self.native[coefficients][offset * tile.t..][..columns * tile.t];
             let acc = StridedMut { data: &mut target[..width * columns], row, col };
             rows_contract(self.simd, (table, width, tile.lines()), (coefficients, tile.t), &mut room, acc);
         }
-        (self.native[out], self.native[turned]) = (target, room);
+        (self.native[out], self.native[copies]) = (target, room);
     }
 
     fn matrix(&self, view: &MatrixView, t: usize) -> Matrix<'_, T> {

@@ -80,9 +80,9 @@ impl Lowering<'_> {
             self.tile.push(Instruction::DotData { leaf: vector.leaf, width, vector: matrix.store, offset, out });
         } else {
             let strides = axes.map(|axis| matrix.strides[outer + axis] as usize);
-            let panel = self.buffer(false, panels_size(width, columns), false);
+            let panels = self.buffer(false, panels_size(width, columns), false);
             let (leaf, matrix) = (vector.leaf, matrix.store);
-            self.tile.push(Instruction::MultiplyData { leaf, width, columns, matrix, offset, strides, panel, out });
+            self.tile.push(Instruction::MultiplyData { leaf, width, columns, matrix, offset, strides, panels, out });
         }
         Ok(self.whole(out, id))
     }
@@ -102,7 +102,7 @@ impl Lowering<'_> {
         if columns == 1 {
             self.tile.push(Instruction::AccumulateData { leaf: vector.leaf, width, coefficients, offset, out });
         } else {
-            let turned = self.buffer(false, copies_size(columns), true);
+            let copies = self.buffer(false, copies_size(columns), true);
             let leaf = vector.leaf;
             self.tile.push(Instruction::ContractData {
                 leaf,
@@ -111,7 +111,7 @@ impl Lowering<'_> {
                 coefficients,
                 offset,
                 strides,
-                turned,
+                copies,
                 out,
             });
         }
