@@ -98,6 +98,24 @@ fn chunks_and_threads_change_nothing() {
     }
 }
 
+/// Enough multiplications for the rows to be divided into four pieces, and a prior beside them.
+#[test]
+fn a_likelihood_that_is_divided_among_threads() {
+    const SHAPE: [usize; 2] = [256, 64];
+    let model = Model::new(|w: Tensor<2>, x: Tensor<2>| x.matmul(w).tanh().sum_dim(1).squeeze_dim::<1>(1))
+        .prior(|w: Tensor<2>| w.square().sum() * -0.5);
+    let data = Dataset::new(column(4096, SHAPE[0])).unwrap();
+    let [mut compiled, mut eager] = both(&model.with(&data), &ones(SHAPE)).unwrap();
+    let theta: Vec<f64> = normals(SHAPE[0] * SHAPE[1], 2).iter().map(|w| 0.1 * w).collect();
+    let rows = Rows::range(0..4096);
+    let expected = posterior(eager.as_mut(), &theta, rows);
+    let alone = posterior(compiled.as_mut(), &theta, rows);
+    assert!((alone.0 - expected.0).abs() < 1e-12 * expected.0.abs(), "{} for {}", alone.0, expected.0);
+    assert!(relative_error(&alone.1, &expected.1) < 1e-11);
+    compiled.set_threads(2);
+    assert_eq!(posterior(compiled.as_mut(), &theta, rows), alone);
+}
+
 #[test]
 fn a_summed_likelihood_is_compiled_and_refuses_weights() {
     let model = Model::new(|w: Tensor<1>, x: Tensor<2>| {
