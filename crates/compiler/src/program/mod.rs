@@ -5,6 +5,7 @@
 
 mod buffers;
 mod execute;
+mod indexed;
 mod instruction;
 mod lower;
 mod stage;
@@ -16,7 +17,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use execute::{Call, Column, Columns, Lines, Real, RunError, Sink};
-use instruction::{Instruction, Table};
+use indexed::Table;
+use instruction::Instruction;
 use lower::{Buffer, Gradient, Lowering, RowValue, Summand, Term, Total};
 use view::Store;
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Machine, Real, RunError, Sink, Tile};
 use crate::kernels::{Element, Simd, scatter_lanes, select_lanes};
-use crate::program::instruction::{Gathering, Selection, Table};
+use crate::program::indexed::{Gathering, Selection, Table};
 use crate::program::view::Store;
 
 impl<T: Real> Machine<'_, T> {

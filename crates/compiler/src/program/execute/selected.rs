@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::index::found;
 use super::{Machine, Real, RunError, Sink, Tile};
 use crate::kernels::{RowsAt, add_selected, dot_selected};
-use crate::program::instruction::SelectedRow;
+use crate::program::indexed::SelectedRow;
 use crate::program::view::Store;
 
 impl<T: Real> Machine<'_, T> {

@@ -4,7 +4,8 @@ use super::reduce::features;
 use super::{Lowering, Value};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
-use crate::program::instruction::{Gathering, Instruction, Selection, Table};
+use crate::program::indexed::{Gathering, Selection, Table};
+use crate::program::instruction::Instruction;
 use crate::program::view::{Store, View};
 
 impl Lowering<'_> {

@@ -23,6 +23,9 @@ use crate::graph::{Graph, Kind, NodeId, Op};
 pub(crate) use output::{Gradient, RowValue, Term};
 pub(crate) use total::{Summand, Summed, Total};
 
+/// Rows, of data or of parameters, with fewer numbers are not read where they lie but turned: their products vectorise over the observations.
+const IN_PLACE: usize = 8;
+
 /// What is known of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Buffer {

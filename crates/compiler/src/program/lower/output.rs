@@ -3,7 +3,8 @@
 use super::{Lowering, Value};
 use crate::error::Result;
 use crate::graph::{BinaryOp, NodeId, Op, UnaryOp};
-use crate::program::instruction::{Instruction, Selection, Table};
+use crate::program::indexed::{Selection, Table};
+use crate::program::instruction::Instruction;
 use crate::program::view::{Store, View};
 
 /// The value of each row.
@@ -104,14 +105,12 @@ impl Lowering<'_> {
             (Op::Unary(UnaryOp::Affine { scale, shift }), [x]) if shift.0.abs() == 0.0 => (*x, scale.0),
             _ => (*values, 1.0),
         };
-        let (Some(length), axis) = (inner.shape.dims.get(*axis), *axis) else { return Ok(None) };
-        if summed
-            && axis == 0
+        if let ([length, ..], 0, true) = (inner.shape.dims.as_slice(), *axis, summed)
             && let Some(added) = self.add_selected((leaf, *length), *at, (values, factor * own))?
         {
             return Ok(Some(added));
         }
-        let selection = self.adjoint(Table::Parameter(leaf), &inner.shape.dims, axis, values, *at)?;
+        let selection = self.adjoint(Table::Parameter(leaf), &inner.shape.dims, *axis, values, *at)?;
         let selection = Selection { factor: factor * own, ..selection };
         Ok(Some(if summed { Instruction::SelectAdjoint(selection) } else { Instruction::SelectAdjointRows(selection) }))
     }

@@ -2,15 +2,13 @@
 //!
 //! Rows of a data leaf that are only multiplied with vectors and matrices are read where they lie, not transposed.
 
-use super::{Lowering, Value};
+use super::{IN_PLACE, Lowering, Value};
 use crate::error::{Error, Result};
 use crate::graph::{BinaryOp, Kind, NodeId, Op, broadcast};
 use crate::kernels::{copies_size, panels_size};
 use crate::program::instruction::{Instruction, MatrixView};
 use crate::program::view::View;
 
-/// Data rows of fewer numbers are transposed: their products vectorise over the observations.
-const IN_PLACE: usize = 8;
 /// Products are unrolled over the axes before the last two, up to this many.
 const MOST_PRODUCTS: usize = 1024;
 

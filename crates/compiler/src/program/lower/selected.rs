@@ -2,13 +2,11 @@
 //!
 //! The rows are read where they lie: gathered and turned, each would be copied several times for one multiplication.
 
-use super::{Lowering, Value};
+use super::{IN_PLACE, Lowering, Value};
 use crate::error::Result;
 use crate::graph::{BinaryOp, Kind, NodeId, Op};
-use crate::program::instruction::{Instruction, SelectedRow};
-
-/// Rows of fewer numbers are gathered: their products vectorise over the observations.
-const IN_PLACE: usize = 8;
+use crate::program::indexed::SelectedRow;
+use crate::program::instruction::Instruction;
 
 /// A row of a parameter matrix before its integer is computed.
 struct Row {
