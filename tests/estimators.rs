@@ -317,6 +317,6 @@ fn first_minibatches_are_pinned() {
         first(&Epochs::new(5)),
         first(&Weighted::new(5, weights()).unwrap()),
     ];
-    let pinned = [[108, 55, 146, 131, 106], [108, 55, 146, 131, 106], [107, 50, 49, 177, 185], [52, 82, 91, 154, 45]];
+    let pinned = [[55, 63, 146, 156, 129], [55, 63, 146, 156, 129], [107, 50, 49, 177, 185], [52, 82, 91, 154, 45]];
     assert_eq!(drawn, pinned);
 }

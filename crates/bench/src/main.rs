@@ -9,6 +9,7 @@ mod allocs;
 mod analytic;
 mod arguments;
 mod build;
+mod by_hand;
 mod chains;
 mod data;
 mod engine;
@@ -31,6 +32,7 @@ const USAGE: &str = "usage: cargo run --release -p bench -- <benchmark> [--engin
 
 benchmarks:
   steps      µs per step of SGLD; with `--engine analytic` also of a loop written by hand
+  by-hand    µs per step of SGLD and of a loop written by hand, in turns
   profile    where the time of a step goes
   allocs     allocations per step; fails if there are any (but for the eager engine)
   chains     draws per second of one chain and of two
@@ -39,7 +41,7 @@ benchmarks:
   explain    what the compiled engine makes of the closures
   overhead   gradients of the eager engine against a bare Burn loop doing the same
 
-workloads: gauss2, logistic_small, logistic, mixture, bnn, pmf; analytic has the first three, for steps and allocs";
+workloads: gauss2, logistic_small, logistic, mixture, bnn, pmf; analytic, for steps and allocs, and by-hand have the first three";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -61,6 +63,7 @@ fn run(benchmark: &str, rest: &[String]) -> Result<(), Box<dyn Error>> {
     match benchmark {
         "steps" => steps::run(&arguments),
         "allocs" => allocs::run(&arguments),
+        "by-hand" => by_hand::run(&arguments.closures()?),
         "profile" => profile::run(&arguments.closures()?),
         "chains" => chains::run(&arguments.closures()?),
         "build" => build::run(&arguments.closures()?),

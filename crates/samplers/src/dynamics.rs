@@ -69,10 +69,12 @@ const BLOCK: usize = 32;
 /// Goes through `range` in pieces, each with as many standard normal numbers as it is long.
 pub(crate) fn with_normals(rng: &mut StreamRng, range: Range<usize>, mut each: impl FnMut(Range<usize>, &[f64])) {
     let mut block = [0.0; BLOCK];
-    for start in range.clone().step_by(BLOCK) {
+    let mut start = range.start;
+    while start < range.end {
         let piece = start..range.end.min(start + BLOCK);
         let z = &mut block[..piece.len()];
         fill_normals(rng, z);
+        start = piece.end;
         each(piece, z);
     }
 }

@@ -36,9 +36,12 @@ impl StepSize {
         let places = self.places(layout)?.into_iter();
         let (pieces, schedules) =
             places.map(|(range, schedule)| (Piece { range, h: f64::NAN }, schedule.clone())).unzip();
-        let mut pace =
-            Pace { pieces, schedules, common: self.common().clone(), h: f64::NAN, temperature: temperature.clone() };
-        pace.tick(0)?;
+        let common = self.common().clone();
+        let schedules: Vec<SharedSchedule> = schedules;
+        let constant = schedules.iter().chain([&common, temperature]).all(|schedule| schedule.constant().is_some());
+        let now = Now { h: f64::NAN, temperature: f64::NAN };
+        let mut pace = Pace { pieces, schedules, common, temperature: temperature.clone(), constant, now };
+        pace.look(0)?;
         Ok(pace)
     }
 }
@@ -86,8 +89,17 @@ pub struct Pace {
     pieces: Vec<Piece>,
     schedules: Vec<SharedSchedule>,
     common: SharedSchedule,
-    h: f64,
     temperature: SharedSchedule,
+    /// Whether every iteration is like the first.
+    constant: bool,
+    now: Now,
+}
+
+/// What the schedules said last, besides the step sizes of the pieces.
+#[derive(Clone, Copy, Debug)]
+struct Now {
+    h: f64,
+    temperature: f64,
 }
 
 impl Pace {
@@ -102,16 +114,25 @@ impl Pace {
     ///
     /// If a schedule gives a step size that is not positive, or a negative temperature.
     pub fn tick(&mut self, t: u64) -> Result<Tick<'_>> {
+        if !self.constant {
+            self.look(t)?;
+        }
+        let Now { h, temperature } = self.now;
+        Ok(Tick { t, temperature, h, pieces: &self.pieces })
+    }
+
+    /// Asks the schedules about iteration `t`.
+    fn look(&mut self, t: u64) -> Result<()> {
         for (piece, schedule) in self.pieces.iter_mut().zip(&self.schedules) {
             piece.h = step_size(schedule, t)?;
         }
-        self.h = step_size(&self.common, t)?;
-        let temperature = self.temperature.at(t);
+        let (h, temperature) = (step_size(&self.common, t)?, self.temperature.at(t));
         if !(temperature.is_finite() && temperature >= 0.0) {
             let expected = "it must be zero or a positive number";
             return Err(Error::Setting { name: "the temperature", value: temperature.to_string(), expected });
         }
-        Ok(Tick { t, temperature, h: self.h, pieces: &self.pieces })
+        self.now = Now { h, temperature };
+        Ok(())
     }
 }
 

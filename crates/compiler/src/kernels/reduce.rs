@@ -13,9 +13,14 @@ const LANES: usize = 32;
 const UNROLLED: usize = 4;
 /// Numbers whose sum is taken before it is added to the total.
 const BLOCK: usize = 4096;
+/// So few numbers are not worth a call of code with vectors.
+const FEW: usize = 4;
 
 /// Σ x.
 pub(crate) fn sum<T: Element>(simd: Simd, x: &[T]) -> T {
+    if x.len() <= FEW {
+        return x.iter().fold(T::ZERO, |sum, x| sum + *x);
+    }
     if x.len() <= BLOCK {
         return simd.run_vectors(Sum(x));
     }
@@ -44,6 +49,9 @@ pub(crate) fn reduce<T: Element>(simd: Simd, op: ReduceOp, x: &[T]) -> T {
 /// Σ a b.
 pub(crate) fn dot<T: Element>(simd: Simd, a: &[T], b: &[T]) -> T {
     assert_eq!(a.len(), b.len());
+    if a.len() <= FEW {
+        return a.iter().zip(b).fold(T::ZERO, |sum, (a, b)| sum + *a * *b);
+    }
     if a.len() <= BLOCK {
         return simd.run_vectors(Dot(a, b));
     }

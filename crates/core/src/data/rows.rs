@@ -153,9 +153,14 @@ impl<'a> Rows<'a> {
 /// This is done at every step, so without a branch per row and with operations that every machine has for several numbers at once: with
 /// row and bound below the sign bit, row − bound has it if and only if row < bound.
 fn any_outside(rows: &[usize], observations: usize) -> bool {
-    let (below, large) =
-        rows.iter().fold((!0, 0), |(below, large), row| (below & row.wrapping_sub(observations), large | row));
-    (!below | large) >> (usize::BITS - 1) == 1
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            let (below, large) =
+                rows.iter().fold((!0, 0), |(below, large), row| (below & row.wrapping_sub(observations), large | row));
+            (!below | large) >> (usize::BITS - 1) == 1
+        },
+    )
 }
 
 #[cfg(test)]

@@ -1,41 +1,61 @@
-//! Uniform integers, many at a time.
+//! Uniform integers, several from one word of the generator.
 //!
-//! With x uniform on 0 … 2³²−1, ⌊x·bound/2³²⌋ is uniform once the x are left out for which x·bound mod 2³² is below
-//! 2³² mod bound (Lemire 2019). One word of the generator gives two x.
+//! A word x, uniform on 0 … 2⁶⁴−1, times boundᵏ has k digits to the base `bound` above its lowest 64 bits. They are found one after
+//! another, each the upper half of a product with `bound` whose lower half goes on, and they are independent and uniform once those words
+//! are left out whose last lower half is below 2⁶⁴ mod boundᵏ (Brackett-Rozinsky & Lemire 2024; with k = 1, Lemire 2019).
 
 use rand::{Rng, RngExt};
 
 use crate::rng::StreamRng;
 
+/// Numbers of bits that boundᵏ may have: the word is then left out with a probability of at most 2⁻⁸.
+const BITS: u32 = 56;
+/// The most integers that are taken from a word.
+const MOST: u32 = 6;
+
 /// Fills `out` with independent integers, each uniform on 0 … bound − 1.
 pub(super) fn below(bound: usize, rng: &mut StreamRng, out: &mut [usize]) {
-    let Ok(narrow) = u32::try_from(bound) else {
-        out.fill_with(|| rng.random_range(0..bound));
-        return;
-    };
     // A copy of the generator stays in registers.
     let mut local = rng.clone();
-    let reject = narrow.wrapping_neg().checked_rem(narrow).unwrap_or(0);
-    let mut places = out.chunks_exact_mut(2);
-    for pair in &mut places {
-        let word = local.next_u64();
-        pair[0] = scaled(word as u32, narrow, reject, &mut local);
-        pair[1] = scaled((word >> 32) as u32, narrow, reject, &mut local);
-    }
-    for place in places.into_remainder() {
-        *place = scaled((local.next_u64() >> 32) as u32, narrow, reject, &mut local);
+    match (1..=MOST).rev().find(|k| (bound as u64).checked_pow(*k).is_some_and(|power| power >> BITS == 0)) {
+        Some(6) => fill::<6>(bound as u64, &mut local, out),
+        Some(5) => fill::<5>(bound as u64, &mut local, out),
+        Some(4) => fill::<4>(bound as u64, &mut local, out),
+        Some(3) => fill::<3>(bound as u64, &mut local, out),
+        Some(2) => fill::<2>(bound as u64, &mut local, out),
+        Some(_) => fill::<1>(bound as u64, &mut local, out),
+        None => out.fill_with(|| local.random_range(0..bound)),
     }
     *rng = local;
 }
 
+/// Fills `out` with K integers from each word.
 #[inline(always)]
-fn scaled(mut x: u32, bound: u32, reject: u32, rng: &mut StreamRng) -> usize {
+fn fill<const K: usize>(bound: u64, rng: &mut StreamRng, out: &mut [usize]) {
+    let power = bound.pow(K as u32);
+    let reject = power.wrapping_neg().checked_rem(power).unwrap_or(0);
+    let (groups, rest) = out.as_chunks_mut::<K>();
+    for group in groups {
+        *group = digits(bound, reject, || rng.next_u64());
+    }
+    if !rest.is_empty() {
+        rest.copy_from_slice(&digits::<K>(bound, reject, || rng.next_u64())[..rest.len()]);
+    }
+}
+
+/// The digits of the first word that is not left out.
+#[inline(always)]
+fn digits<const K: usize>(bound: u64, reject: u64, mut word: impl FnMut() -> u64) -> [usize; K] {
     loop {
-        let product = u64::from(x) * u64::from(bound);
-        if product as u32 >= reject {
-            return (product >> 32) as usize;
+        let mut lower = word();
+        let digits = std::array::from_fn(|_| {
+            let product = u128::from(lower) * u128::from(bound);
+            lower = product as u64;
+            (product >> 64) as usize
+        });
+        if lower >= reject {
+            return digits;
         }
-        x = (rng.next_u64() >> 32) as u32;
     }
 }
 
@@ -47,27 +67,62 @@ mod tests {
 
     #[test]
     fn every_integer_is_as_likely_as_another() {
-        for bound in [1, 2, 3, 7, 10, 1000] {
+        // From one to six integers from a word.
+        for bound in [1, 2, 3, 7, 10, 1000, 5000, 50_000, 1_000_000] {
             let mut rng = StreamRng::seed_from_u64(bound as u64);
             let count = 20_000 * bound.min(50);
             let mut drawn = vec![0; count];
             below(bound, &mut rng, &mut drawn);
-            let mut counts = vec![0_u32; bound];
-            drawn.iter().for_each(|index| counts[*index] += 1);
-            let expected = count as f64 / bound as f64;
+            // Large ranges are looked at in a thousand parts.
+            let parts = bound.min(1000);
+            let mut counts = vec![0_u32; parts];
+            drawn.iter().for_each(|index| counts[index * parts / bound] += 1);
+            let expected = count as f64 / parts as f64;
             let chi_square: f64 = counts.iter().map(|seen| (f64::from(*seen) - expected).powi(2) / expected).sum();
-            let freedom = bound as f64 - 1.0;
+            let freedom = parts as f64 - 1.0;
             assert!((chi_square - freedom).abs() <= 5.0 * (2.0 * freedom).sqrt(), "{bound}: {chi_square}");
         }
     }
 
     #[test]
-    fn numbers_that_would_be_too_likely_are_left_out() {
-        // Of 2³² numbers, 2³² mod bound are: for this bound a quarter.
-        let (bound, count) = (3 << 30, 100_000);
-        let (mut rng, mut drawn) = (StreamRng::seed_from_u64(5), vec![0; count]);
+    fn integers_of_one_word_are_independent() {
+        // All pairs of places within the six integers of a word.
+        let (bound, words) = (4_usize, 20_000);
+        let (mut rng, mut drawn) = (StreamRng::seed_from_u64(9), vec![0; 6 * words]);
         below(bound, &mut rng, &mut drawn);
-        let third = drawn.iter().filter(|index| **index < bound / 3).count() as f64 / count as f64;
-        assert!((third - 1.0 / 3.0).abs() < 5.0 * (2.0 / 9.0 / count as f64).sqrt(), "{third}");
+        for (first, second) in (0..6).flat_map(|first| (0..first).map(move |second| (first, second))) {
+            let mut counts = [0_u32; 16];
+            drawn.as_chunks::<6>().0.iter().for_each(|word| counts[4 * word[first] + word[second]] += 1);
+            let expected = words as f64 / 16.0;
+            let chi_square: f64 = counts.iter().map(|seen| (f64::from(*seen) - expected).powi(2) / expected).sum();
+            assert!((chi_square - 15.0).abs() <= 5.0 * 30_f64.sqrt(), "{first}, {second}: {chi_square}");
+        }
+    }
+
+    #[test]
+    fn words_that_would_make_some_integers_too_likely_are_left_out() {
+        // 2⁶⁴ mod 5³ words of 2⁶⁴ are too many.
+        let (power, reject) = (125_u64, 116);
+        assert_eq!((1_u128 << 64) % u128::from(power), u128::from(reject));
+        // The word that leaves `lower` below the digits: multiplication by 125 has an inverse mod 2⁶⁴.
+        let inverse = (0..6).fold(power, |x, _| x.wrapping_mul(2_u64.wrapping_sub(power.wrapping_mul(x))));
+        for (lower, left_out) in [(0, true), (115, true), (116, false), (u64::MAX, false)] {
+            let mut words = [inverse.wrapping_mul(lower), 1 << 63].into_iter();
+            let found: [usize; 3] = digits(5, reject, || words.next().unwrap());
+            assert_eq!(words.next().is_none(), left_out, "{lower}");
+            // Half of 125 is 222 to the base of five.
+            assert!(!left_out || found == [2, 2, 2], "{lower}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn bounds_of_any_size() {
+        let mut rng = StreamRng::seed_from_u64(5);
+        for bound in [1, 1 << 20, (1 << 28) + 1, (1 << 56) - 1, 1 << 56, usize::MAX] {
+            let mut drawn = [usize::MAX; 7];
+            below(bound, &mut rng, &mut drawn);
+            assert!(drawn.iter().all(|index| *index < bound), "{bound}: {drawn:?}");
+        }
+        below(0, &mut rng, &mut []);
     }
 }

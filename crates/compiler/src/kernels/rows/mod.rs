@@ -7,6 +7,7 @@ mod accumulate;
 mod contract;
 mod dot;
 mod multiply;
+mod narrow;
 #[cfg(test)]
 mod tests;
 
@@ -128,48 +129,9 @@ pub(crate) fn rows_transpose<S: Number, T: Element>(
     assert_eq!(out.len(), lanes * width);
     let rows = Rows { table, width, lines };
     match width {
-        1 => turn_narrow::<1, S, T>(simd, rows, out),
-        2 => turn_narrow::<2, S, T>(simd, rows, out),
-        3 => turn_narrow::<3, S, T>(simd, rows, out),
-        4 => turn_narrow::<4, S, T>(simd, rows, out),
+        1..=narrow::WIDEST => narrow::turn(simd, rows, out),
         _ => turn(simd, rows, out),
     }
-}
-
-/// Rows of W numbers, one after another.
-fn turn_narrow<const W: usize, S: Number, T: Element>(simd: Simd, rows: Rows<'_, S>, out: &mut [T]) {
-    let lanes = out.len() / W;
-    let table = rows.table.as_chunks::<W>().0;
-    let mut columns = out.chunks_exact_mut(lanes.max(1));
-    let out: [&mut [T]; W] = std::array::from_fn(|_| columns.next().unwrap_or_default());
-    if let Lines::List(lines) = rows.lines
-        && size_of_val(rows.table) <= NEAR
-    {
-        let lines = &lines[..lanes];
-        return simd.run(
-            #[inline(always)]
-            move |_| {
-                for (i, line) in lines.iter().enumerate() {
-                    let row = &table[*line];
-                    for j in 0..W {
-                        out[j][i] = row[j].element();
-                    }
-                }
-            },
-        );
-    }
-    simd.run(
-        #[inline(always)]
-        move |_| {
-            for i in 0..lanes {
-                rows.fetch(i);
-                let row = &table[rows.lines.get(i)];
-                for j in 0..W {
-                    out[j][i] = row[j].element();
-                }
-            }
-        },
-    );
 }
 
 /// Several rows at a time, so that what is written is consecutive.

@@ -34,6 +34,31 @@ impl<T: Real> Machine<'_, T> {
     }
 }
 
+/// Where an operand is read.
+#[derive(Clone, Copy)]
+enum Reading<'a, E> {
+    Number(E),
+    /// One number for a run, and each its own; at which of the loop's starts.
+    One(&'a [E], usize),
+    Each(&'a [E], usize),
+}
+
+/// The readings of the operands, of which there are at most three. Numbers have no start in the loop.
+fn readings<'a, E: Element>(buffers: &'a [Vec<E>], operands: &[Source], over: &Loop) -> [Reading<'a, E>; 3] {
+    let (mut readings, mut place) = ([Reading::Number(E::NAN); 3], 0);
+    for (reading, source) in readings.iter_mut().zip(operands) {
+        *reading = match source {
+            Source::Number(number) => Reading::Number(E::from_f64(*number)),
+            Source::Store(store) => {
+                let (values, splat, at) = (buffers[number(*store)].as_slice(), over.splat[place], place);
+                place += 1;
+                if splat { Reading::One(values, at) } else { Reading::Each(values, at) }
+            }
+        };
+    }
+    readings
+}
+
 fn map<E: Element>(
     simd: Simd,
     buffers: &mut [Vec<E>],
@@ -51,24 +76,20 @@ fn map<E: Element>(
         buffers[out] = target;
         return;
     }
-    for starts in &over.starts {
-        let target = &mut target[starts[0] * lanes..][..length];
-        let mut next = 1;
-        let mut operand = |source: &Source| match source {
-            Source::Number(number) => Operand::Splat(E::from_f64(*number)),
-            Source::Store(store) => {
-                let (start, splat) = (starts[next], over.splat[next - 1]);
-                next += 1;
-                let values = &buffers[number(*store)];
-                if splat { Operand::Splat(values[start]) } else { Operand::Slice(&values[start * lanes..][..length]) }
-            }
+    let readings = readings(buffers, operands, over);
+    for [to, starts @ ..] in &over.starts {
+        let target = &mut target[to * lanes..][..length];
+        let operand = |i: usize| match readings[i] {
+            Reading::Number(number) => Operand::Splat(number),
+            Reading::One(values, place) => Operand::Splat(values[starts[place]]),
+            Reading::Each(values, place) => Operand::Slice(&values[starts[place] * lanes..][..length]),
         };
-        match (function, operands) {
-            (Function::Copy, [x]) => match operand(x) {
+        match function {
+            Function::Copy => match operand(0) {
                 Operand::Slice(values) => target.copy_from_slice(values),
                 Operand::Splat(value) => target.fill(value),
             },
-            (Function::Unary(op), [x]) => match operand(x) {
+            Function::Unary(op) => match operand(0) {
                 Operand::Slice(values) => kernels::unary(simd, op, values, target),
                 Operand::Splat(value) => {
                     let mut result = [value];
@@ -76,14 +97,10 @@ fn map<E: Element>(
                     target.fill(result[0]);
                 }
             },
-            (Function::Binary(op), [a, b]) => kernels::binary(simd, op, operand(a), operand(b), target),
-            (Function::Compare(op), [a, b]) => kernels::compare(simd, op, operand(a), operand(b), target),
-            (Function::Logic(op), [a, b]) => kernels::logic(simd, op, operand(a), operand(b), target),
-            (Function::Where, [mask, a, b]) => {
-                kernels::select_where(simd, operand(mask), operand(a), operand(b), target);
-            }
-            // Instructions are made with as many operands as their function has.
-            _ => {}
+            Function::Binary(op) => kernels::binary(simd, op, operand(0), operand(1), target),
+            Function::Compare(op) => kernels::compare(simd, op, operand(0), operand(1), target),
+            Function::Logic(op) => kernels::logic(simd, op, operand(0), operand(1), target),
+            Function::Where => kernels::select_where(simd, operand(0), operand(1), operand(2), target),
         }
     }
     buffers[out] = target;

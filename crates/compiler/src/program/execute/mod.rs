@@ -61,7 +61,7 @@ pub struct RunError {
 /// The tile under way.
 #[derive(Clone, Copy, Debug)]
 struct Tile<'a> {
-    call: Call<'a>,
+    call: &'a Call<'a>,
     /// The position of its first row in the call.
     first: usize,
     /// How many rows it has.
@@ -109,13 +109,13 @@ impl<T: Real> Program<T> {
             machine.clear(*store);
         }
         let mut context = Context { constants, leaves, sink: &mut sink };
-        let whole = Tile { call, first: 0, t: 1 };
+        let whole = Tile { call: &call, first: 0, t: 1 };
         for instruction in before.iter() {
             machine.execute(instruction, &whole, &mut context)?;
         }
-        let mut sum = 0.0;
-        for first in (0..call.rows).step_by(self.tile_rows) {
-            let now = Tile { call, first, t: self.tile_rows.min(call.rows - first) };
+        let (mut sum, mut first) = (0.0, 0);
+        while first < call.rows {
+            let now = Tile { call: &call, first, t: self.tile_rows.min(call.rows - first) };
             if let (Sink::RowGradients(out), true) = (&mut *context.sink, *adds_in_place) {
                 now.rows_of(out).fill(0.0);
             }
@@ -131,6 +131,7 @@ impl<T: Real> Program<T> {
             if let Sink::RowGradients(out) = context.sink {
                 machine.row_gradients(gradients, leaves, &now, (out, *adds_in_place));
             }
+            first += now.t;
         }
         for instruction in after.iter() {
             machine.execute(instruction, &whole, &mut context)?;
