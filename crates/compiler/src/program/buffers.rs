@@ -82,8 +82,8 @@ mod tests {
         let mut result = Store::Native(4);
         share(&mut tile, &mut buffers, Store::Native, &mut [&mut result]);
         assert_eq!(buffers.iter().filter(|buffer| buffer.features > 0).count(), 2);
-        assert_eq!(Some(result), tile[4].writes());
+        assert_eq!(vec![result], tile[4].writes());
         // What is read is never what is written.
-        assert!(tile.iter().all(|instruction| !instruction.reads().contains(&instruction.writes().unwrap())));
+        assert!(tile.iter().all(|instruction| !instruction.reads().contains(&instruction.writes()[0])));
     }
 }

@@ -1,8 +1,10 @@
 //! What a program does, one step after another.
 
+use super::fuse::Fused;
 use super::indexed::{Gathering, SelectedRow, Selection};
 use super::view::{Loop, Store};
-use crate::graph::{BinaryOp, CompareOp, LogicOp, ReduceOp, UnaryOp};
+use crate::graph::ReduceOp;
+pub(crate) use crate::kernels::Function;
 
 /// Where an element-wise instruction reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,23 +13,6 @@ pub(crate) enum Source {
     Store(Store),
     /// The same number everywhere.
     Number(f64),
-}
-
-/// What an element-wise instruction computes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Function {
-    /// x.
-    Copy,
-    /// f(x).
-    Unary(UnaryOp),
-    /// f(a, b).
-    Binary(BinaryOp),
-    /// a ∘ b.
-    Compare(CompareOp),
-    /// and, or, xor.
-    Logic(LogicOp),
-    /// `mask ? a : b`.
-    Where,
 }
 
 /// A matrix whose elements are numbers or, one per observation, lanes.
@@ -53,6 +38,8 @@ pub(crate) enum Instruction {
     LoadWeights { out: Store },
     /// An element-wise function, in the arithmetic of the operands' buffers.
     Map { function: Function, operands: Vec<Source>, over: Loop, out: Store },
+    /// Several element-wise functions, one after another on a block of numbers.
+    Fused(Fused),
     /// Between floats and integers; towards integers the fraction is cut off.
     Convert { from: Store, features: usize, rows: bool, out: Store },
     /// Zeros.
@@ -126,6 +113,9 @@ impl Instruction {
             | Self::LoadWeights { .. }
             | Self::Clear { .. } => vec![],
             Self::Map { operands, .. } => operands.iter().filter_map(|source| source.store()).collect(),
+            Self::Fused(Fused { shared, inputs, scratch, .. }) => {
+                shared.iter().chain(inputs).map(|place| place.store).chain([*scratch]).collect()
+            }
             Self::Place { from, out, .. } => from.store().into_iter().chain([*out]).collect(),
             Self::Convert { from, .. } | Self::Reduce { from, .. } | Self::CumSum { from, .. } => vec![*from],
             Self::SumRows { from, out, .. } => vec![*from, *out],
@@ -146,8 +136,8 @@ impl Instruction {
         }
     }
 
-    /// The buffer it writes, if it is not a parameter's gradient.
-    pub(crate) fn writes(&self) -> Option<Store> {
+    /// The buffers it writes; a parameter's gradient is none.
+    pub(crate) fn writes(&self) -> Vec<Store> {
         match self {
             Self::LoadParameter { out, .. }
             | Self::LoadConstant { out, .. }
@@ -167,12 +157,15 @@ impl Instruction {
             | Self::AccumulateData { out, .. }
             | Self::MultiplyData { out, .. }
             | Self::ContractData { out, .. }
-            | Self::DotSelected { out, .. } => Some(*out),
-            Self::AddSelected { .. } => None,
-            Self::Select(selection) => Some(selection.values),
-            Self::SelectAdjoint(selection) | Self::SelectAdjointRows(selection) => selection.table.store(),
-            Self::Gather(gathering) => Some(gathering.values),
-            Self::GatherAdjoint(gathering) => Some(gathering.table),
+            | Self::DotSelected { out, .. } => vec![*out],
+            Self::AddSelected { .. } => vec![],
+            Self::Fused(fused) => fused.outputs.iter().map(|place| place.store).collect(),
+            Self::Select(selection) => vec![selection.values],
+            Self::SelectAdjoint(selection) | Self::SelectAdjointRows(selection) => {
+                selection.table.store().into_iter().collect()
+            }
+            Self::Gather(gathering) => vec![gathering.values],
+            Self::GatherAdjoint(gathering) => vec![gathering.table],
         }
     }
 
@@ -185,6 +178,10 @@ impl Instruction {
             | Self::LoadWeights { out }
             | Self::Clear { out, .. } => vec![out],
             Self::Map { operands, out, .. } => operands.iter_mut().filter_map(Source::store_mut).chain([out]).collect(),
+            Self::Fused(Fused { shared, inputs, outputs, scratch, .. }) => {
+                let places = shared.iter_mut().chain(inputs).chain(outputs);
+                places.map(|place| &mut place.store).chain([scratch]).collect()
+            }
             Self::Place { from, out, .. } => from.store_mut().into_iter().chain([out]).collect(),
             Self::Convert { from, out, .. }
             | Self::Reduce { from, out, .. }
@@ -216,14 +213,10 @@ impl Instruction {
     /// What it is called when a program is explained.
     pub(crate) fn name(&self) -> String {
         match self {
-            Self::Map { function, .. } => match function {
-                Function::Copy => "copy".into(),
-                Function::Unary(op) => format!("{op:?}").split(' ').next().unwrap_or_default().to_lowercase(),
-                Function::Binary(op) => format!("{op:?}").to_lowercase(),
-                Function::Compare(op) => format!("{op:?}").to_lowercase(),
-                Function::Logic(op) => format!("{op:?}").to_lowercase(),
-                Function::Where => "where".into(),
-            },
+            Self::Map { function, .. } => function.name(),
+            Self::Fused(fused) => {
+                format!("({})", fused.steps.iter().map(|step| step.function.name()).collect::<Vec<_>>().join(", "))
+            }
             Self::Reduce { op, .. } => format!("reduce {op:?}").to_lowercase(),
             other => {
                 let name = format!("{other:?}");

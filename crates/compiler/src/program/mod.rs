@@ -5,6 +5,7 @@
 
 mod buffers;
 mod execute;
+mod fuse;
 mod indexed;
 mod instruction;
 mod lower;
@@ -136,6 +137,8 @@ impl<T: Real> Program<T> {
             kept.push(store);
         }
         kept.extend(total.iter_mut().flat_map(|total| &mut total.summands).flat_map(Summand::row_stores));
+        let read_later: Vec<Store> = kept.iter().map(|store| **store).collect();
+        tile = fuse::fuse(tile, &mut native, &read_later);
         buffers::share(&mut tile, &mut native, Store::Native, &mut kept);
         buffers::share(&mut tile, &mut wide, Store::Wide, &mut kept);
         let tile_rows = tile_rows::<T>(&tile, &native, &wide);
@@ -143,7 +146,11 @@ impl<T: Real> Program<T> {
         let native: Vec<Vec<T>> = native.iter().map(|buffer| vec![T::ZERO; length(buffer)]).collect();
         let wide: Vec<Vec<f64>> = wide.iter().map(|buffer| vec![0.0; length(buffer)]).collect();
         let names = |list: &[Instruction]| list.iter().map(Instruction::name).collect();
-        let computed = before.len() + tile.len() + after.len();
+        let with_buffer = |instruction: &Instruction| match instruction {
+            Instruction::Fused(fused) => fused.outputs.len(),
+            _ => 1,
+        };
+        let computed = before.len() + tile.iter().map(with_buffer).sum::<usize>() + after.len();
         let plan = Plan {
             instructions: [names(&before), names(&tile), names(&after)],
             buffers: native.iter().filter(|b| !b.is_empty()).count() + wide.iter().filter(|b| !b.is_empty()).count(),

@@ -2,59 +2,109 @@
 
 use super::super::element::Element;
 use super::super::math;
-use super::super::simd::Simd;
+use super::super::simd::{Fma, Simd};
 use super::unary::power_of;
 use super::{Operand, zip};
 use crate::graph::{BinaryOp, CompareOp, LogicOp};
 
 /// out = a ∘ b.
 pub(crate) fn binary<T: Element>(simd: Simd, op: BinaryOp, a: Operand<'_, T>, b: Operand<'_, T>, out: &mut [T]) {
-    macro_rules! both {
+    if let (BinaryOp::Pow, Operand::Slice(a), Operand::Splat(power)) = (op, a, b) {
+        return power_of(simd, power.to_f64(), a, out);
+    }
+    with_binary(op, Operands { simd, a, b, out });
+}
+
+/// out = 1 where a ∘ b, else 0.
+pub(crate) fn compare<T: Element>(simd: Simd, op: CompareOp, a: Operand<'_, T>, b: Operand<'_, T>, out: &mut [T]) {
+    with_compare(op, Operands { simd, a, b, out });
+}
+
+/// out = a ∘ b of masks.
+pub(crate) fn logic<T: Element>(simd: Simd, op: LogicOp, a: Operand<'_, T>, b: Operand<'_, T>, out: &mut [T]) {
+    with_logic(op, Operands { simd, a, b, out });
+}
+
+/// What a function of two numbers is applied to.
+pub(super) trait ApplyPairs<T: Element> {
+    /// Applies it.
+    fn pairs(self, f: impl Fn(Fma, T, T) -> T);
+}
+
+struct Operands<'a, T> {
+    simd: Simd,
+    a: Operand<'a, T>,
+    b: Operand<'a, T>,
+    out: &'a mut [T],
+}
+
+impl<T: Element> ApplyPairs<T> for Operands<'_, T> {
+    #[inline(always)]
+    fn pairs(self, f: impl Fn(Fma, T, T) -> T) {
+        zip(self.simd, self.a, self.b, self.out, f);
+    }
+}
+
+/// Applies the function that `op` stands for.
+#[inline(always)]
+pub(super) fn with_binary<T: Element>(op: BinaryOp, apply: impl ApplyPairs<T>) {
+    macro_rules! pairs {
         (|$fma:pat_param, $a:ident, $b:ident| $value:expr) => {
-            zip(
-                simd,
-                a,
-                b,
-                out,
+            apply.pairs(
                 #[inline(always)]
                 |$fma, $a: T, $b: T| $value,
             )
         };
     }
     match op {
-        BinaryOp::Add => both!(|_, a, b| a + b),
-        BinaryOp::Sub => both!(|_, a, b| a - b),
-        BinaryOp::Mul => both!(|_, a, b| a * b),
-        BinaryOp::Div => both!(|_, a, b| a / b),
-        BinaryOp::Rem => both!(|_, a, b| floored_remainder(a, b)),
-        BinaryOp::Pow => match (a, b) {
-            (Operand::Slice(a), Operand::Splat(power)) => power_of(simd, power.to_f64(), a, out),
-            _ => both!(|fma, a, b| math::pow(fma, a, b)),
-        },
-        BinaryOp::Max => both!(|_, a, b| a.larger(b)),
-        BinaryOp::Min => both!(|_, a, b| a.smaller(b)),
-        BinaryOp::Atan2 => both!(|_, a, b| a.atan2(b)),
+        BinaryOp::Add => pairs!(|_, a, b| a + b),
+        BinaryOp::Sub => pairs!(|_, a, b| a - b),
+        BinaryOp::Mul => pairs!(|_, a, b| a * b),
+        BinaryOp::Div => pairs!(|_, a, b| a / b),
+        BinaryOp::Rem => pairs!(|_, a, b| floored_remainder(a, b)),
+        BinaryOp::Pow => pairs!(|fma, a, b| math::pow(fma, a, b)),
+        BinaryOp::Max => pairs!(|_, a, b| a.larger(b)),
+        BinaryOp::Min => pairs!(|_, a, b| a.smaller(b)),
+        BinaryOp::Atan2 => pairs!(|_, a, b| a.atan2(b)),
     }
 }
 
-/// out = 1 where a ∘ b, else 0.
-pub(crate) fn compare<T: Element>(simd: Simd, op: CompareOp, a: Operand<'_, T>, b: Operand<'_, T>, out: &mut [T]) {
+/// Applies the comparison that `op` stands for.
+#[inline(always)]
+pub(super) fn with_compare<T: Element>(op: CompareOp, apply: impl ApplyPairs<T>) {
+    macro_rules! pairs {
+        (|$a:ident, $b:ident| $value:expr) => {
+            apply.pairs(
+                #[inline(always)]
+                |_, $a: T, $b: T| T::mask($value),
+            )
+        };
+    }
     match op {
-        CompareOp::Equal => zip(simd, a, b, out, |_, a, b| T::mask(a == b)),
-        CompareOp::NotEqual => zip(simd, a, b, out, |_, a, b| T::mask(a != b)),
-        CompareOp::Greater => zip(simd, a, b, out, |_, a, b| T::mask(a > b)),
-        CompareOp::GreaterEqual => zip(simd, a, b, out, |_, a, b| T::mask(a >= b)),
-        CompareOp::Less => zip(simd, a, b, out, |_, a, b| T::mask(a < b)),
-        CompareOp::LessEqual => zip(simd, a, b, out, |_, a, b| T::mask(a <= b)),
+        CompareOp::Equal => pairs!(|a, b| a == b),
+        CompareOp::NotEqual => pairs!(|a, b| a != b),
+        CompareOp::Greater => pairs!(|a, b| a > b),
+        CompareOp::GreaterEqual => pairs!(|a, b| a >= b),
+        CompareOp::Less => pairs!(|a, b| a < b),
+        CompareOp::LessEqual => pairs!(|a, b| a <= b),
     }
 }
 
-/// out = a ∘ b of masks.
-pub(crate) fn logic<T: Element>(simd: Simd, op: LogicOp, a: Operand<'_, T>, b: Operand<'_, T>, out: &mut [T]) {
+/// Applies the operation on masks that `op` stands for.
+#[inline(always)]
+pub(super) fn with_logic<T: Element>(op: LogicOp, apply: impl ApplyPairs<T>) {
+    macro_rules! pairs {
+        (|$a:ident, $b:ident| $value:expr) => {
+            apply.pairs(
+                #[inline(always)]
+                |_, $a: T, $b: T| T::mask($value),
+            )
+        };
+    }
     match op {
-        LogicOp::And => zip(simd, a, b, out, |_, a, b| T::mask(a.is_true() & b.is_true())),
-        LogicOp::Or => zip(simd, a, b, out, |_, a, b| T::mask(a.is_true() | b.is_true())),
-        LogicOp::Xor => zip(simd, a, b, out, |_, a, b| T::mask(a.is_true() ^ b.is_true())),
+        LogicOp::And => pairs!(|a, b| a.is_true() & b.is_true()),
+        LogicOp::Or => pairs!(|a, b| a.is_true() | b.is_true()),
+        LogicOp::Xor => pairs!(|a, b| a.is_true() ^ b.is_true()),
     }
 }
 

@@ -3,15 +3,50 @@
 //! Masks are ones and zeros.
 
 mod binary;
+mod block;
 #[cfg(test)]
 mod tests;
 mod unary;
 
 pub(crate) use binary::{binary, compare, logic, select_where};
+pub(crate) use block::{LANES, Step, run_steps};
 pub(crate) use unary::unary;
 
 use super::element::Element;
 use super::simd::{Fma, Simd};
+use crate::graph::{BinaryOp, CompareOp, LogicOp, UnaryOp};
+
+/// A function of each number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Function {
+    /// x.
+    Copy,
+    /// f(x).
+    Unary(UnaryOp),
+    /// f(a, b).
+    Binary(BinaryOp),
+    /// a ∘ b.
+    Compare(CompareOp),
+    /// and, or, xor.
+    Logic(LogicOp),
+    /// `mask ? a : b`.
+    Where,
+}
+
+impl Function {
+    /// What it is called when a program is explained.
+    pub(crate) fn name(&self) -> String {
+        let name = match self {
+            Self::Copy => "copy".into(),
+            Self::Unary(op) => format!("{op:?}"),
+            Self::Binary(op) => format!("{op:?}"),
+            Self::Compare(op) => format!("{op:?}"),
+            Self::Logic(op) => format!("{op:?}"),
+            Self::Where => "where".into(),
+        };
+        name.split([' ', '(']).next().unwrap_or_default().to_lowercase()
+    }
+}
 
 /// Numbers one for one with those of the result, or one for all of them.
 #[derive(Clone, Copy, Debug)]

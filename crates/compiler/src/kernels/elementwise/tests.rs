@@ -218,3 +218,36 @@ fn what_is_not_a_number_stays_so() {
         assert!(out[0].is_nan());
     }
 }
+
+fn blocks_work<T: Element>(simd: Simd) {
+    let mut functions: Vec<Function> = unary_ops().iter().map(|(op, _)| Function::Unary(*op)).collect();
+    let binary_ops = [BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::Div, BinaryOp::Max, BinaryOp::Min];
+    functions.extend(binary_ops.map(Function::Binary));
+    functions.extend([CompareOp::Less, CompareOp::GreaterEqual, CompareOp::NotEqual].map(Function::Compare));
+    functions.extend([LogicOp::And, LogicOp::Or, LogicOp::Xor].map(Function::Logic));
+    functions.extend([Function::Where, Function::Copy]);
+    let [a, b, c] = [1, 2, 3].map(|seed| <[T; LANES]>::try_from(numbers::<T>(seed, LANES)).unwrap());
+    for function in functions {
+        let mut blocks = [a, b, c, [T::NAN; LANES]];
+        run_steps(simd, &[Step { function, operands: [0, 1, 2], out: 3 }], &mut blocks);
+        let mut expected = [T::NAN; LANES];
+        let [x, y, z] = [&a, &b, &c].map(|values| Operand::Slice(values.as_slice()));
+        match function {
+            Function::Copy => expected = a,
+            Function::Unary(op) => unary(simd, op, &a, &mut expected),
+            Function::Binary(op) => binary(simd, op, x, y, &mut expected),
+            Function::Compare(op) => compare(simd, op, x, y, &mut expected),
+            Function::Logic(op) => logic(simd, op, x, y, &mut expected),
+            Function::Where => select_where(simd, x, y, z, &mut expected),
+        }
+        assert!(blocks[3] == expected && blocks[..3] == [a, b, c], "{function:?}");
+    }
+}
+
+#[test]
+fn blocks_are_as_slices() {
+    for simd in Simd::all() {
+        blocks_work::<f32>(simd);
+        blocks_work::<f64>(simd);
+    }
+}

@@ -2,18 +2,47 @@
 
 use super::super::element::Element;
 use super::super::math;
-use super::super::simd::Simd;
+use super::super::simd::{Fma, Simd};
 use super::{map, map_long};
 use crate::graph::UnaryOp;
 
 /// out = f(x).
 pub(crate) fn unary<T: Element>(simd: Simd, op: UnaryOp, x: &[T], out: &mut [T]) {
+    with_unary(op, Slices { simd, x, out });
+}
+
+/// What a function of one number is applied to.
+pub(super) trait Apply<T: Element> {
+    /// Applies a function of a few instructions.
+    fn short(self, f: impl Fn(Fma, T) -> T);
+    /// Applies a function of many.
+    fn long(self, f: impl Fn(Fma, T) -> T);
+}
+
+struct Slices<'a, T> {
+    simd: Simd,
+    x: &'a [T],
+    out: &'a mut [T],
+}
+
+impl<T: Element> Apply<T> for Slices<'_, T> {
+    #[inline(always)]
+    fn short(self, f: impl Fn(Fma, T) -> T) {
+        map(self.simd, self.x, self.out, f);
+    }
+
+    #[inline(always)]
+    fn long(self, f: impl Fn(Fma, T) -> T) {
+        map_long(self.simd, self.x, self.out, f);
+    }
+}
+
+/// Applies the function that `op` stands for.
+#[inline(always)]
+pub(super) fn with_unary<T: Element>(op: UnaryOp, apply: impl Apply<T>) {
     macro_rules! short {
         (|$x:ident| $value:expr) => {
-            map(
-                simd,
-                x,
-                out,
+            apply.short(
                 #[inline(always)]
                 |_, $x: T| $value,
             )
@@ -21,21 +50,24 @@ pub(crate) fn unary<T: Element>(simd: Simd, op: UnaryOp, x: &[T], out: &mut [T])
     }
     macro_rules! long {
         ($function:path) => {
-            map_long(
-                simd,
-                x,
-                out,
+            apply.long(
                 #[inline(always)]
                 |fma, x: T| $function(fma, x),
             )
         };
     }
     match op {
-        UnaryOp::Detach => out.copy_from_slice(x),
+        UnaryOp::Detach => short!(|x| x),
         UnaryOp::Neg => short!(|x| -x),
-        UnaryOp::Affine { scale, shift } => affine(simd, T::from_f64(scale.0), T::from_f64(shift.0), x, out),
+        UnaryOp::Affine { scale, shift } => {
+            let (scale, shift) = (T::from_f64(scale.0), T::from_f64(shift.0));
+            apply.short(
+                #[inline(always)]
+                move |fma, x| fma.mul_add(scale, x, shift),
+            );
+        }
         UnaryOp::Square => short!(|x| x * x),
-        UnaryOp::Power(power) => power_of(simd, power.0, x, out),
+        UnaryOp::Power(power) => with_power(power.0, apply),
         UnaryOp::Recip => short!(|x| T::ONE / x),
         UnaryOp::Sqrt => short!(|x| x.sqrt()),
         UnaryOp::Abs => short!(|x| x.abs()),
@@ -49,17 +81,18 @@ pub(crate) fn unary<T: Element>(simd: Simd, op: UnaryOp, x: &[T], out: &mut [T])
         UnaryOp::LogSigmoid => long!(math::log_sigmoid),
         UnaryOp::Erf => long!(math::erf),
         UnaryOp::Tanh => long!(math::tanh),
-        UnaryOp::Sin => each(x, out, T::sin),
-        UnaryOp::Cos => each(x, out, T::cos),
-        UnaryOp::Tan => each(x, out, T::tan),
-        UnaryOp::Asin => each(x, out, T::asin),
-        UnaryOp::Acos => each(x, out, T::acos),
-        UnaryOp::Atan => each(x, out, T::atan),
-        UnaryOp::Sinh => each(x, out, T::sinh),
-        UnaryOp::Cosh => each(x, out, T::cosh),
-        UnaryOp::Asinh => each(x, out, T::asinh),
-        UnaryOp::Acosh => each(x, out, T::acosh),
-        UnaryOp::Atanh => each(x, out, T::atanh),
+        // Functions of the standard library, which are a call for each number.
+        UnaryOp::Sin => short!(|x| x.sin()),
+        UnaryOp::Cos => short!(|x| x.cos()),
+        UnaryOp::Tan => short!(|x| x.tan()),
+        UnaryOp::Asin => short!(|x| x.asin()),
+        UnaryOp::Acos => short!(|x| x.acos()),
+        UnaryOp::Atan => short!(|x| x.atan()),
+        UnaryOp::Sinh => short!(|x| x.sinh()),
+        UnaryOp::Cosh => short!(|x| x.cosh()),
+        UnaryOp::Asinh => short!(|x| x.asinh()),
+        UnaryOp::Acosh => short!(|x| x.acosh()),
+        UnaryOp::Atanh => short!(|x| x.atanh()),
         UnaryOp::Floor => short!(|x| x.floor()),
         UnaryOp::Ceil => short!(|x| x.ceil()),
         UnaryOp::Round => short!(|x| x.round()),
@@ -70,10 +103,6 @@ pub(crate) fn unary<T: Element>(simd: Simd, op: UnaryOp, x: &[T], out: &mut [T])
     }
 }
 
-fn affine<T: Element>(simd: Simd, scale: T, shift: T, x: &[T], out: &mut [T]) {
-    map(simd, x, out, move |fma, x| fma.mul_add(scale, x, shift));
-}
-
 /// −1, 0 or 1; NaN stays.
 #[inline(always)]
 fn sign<T: Element>(x: T) -> T {
@@ -81,34 +110,37 @@ fn sign<T: Element>(x: T) -> T {
     if x < T::ZERO { -T::ONE } else { positive }
 }
 
-/// out = x^power: the usual powers without a logarithm.
+/// out = x^power.
 pub(super) fn power_of<T: Element>(simd: Simd, power: f64, x: &[T], out: &mut [T]) {
+    with_power(power, Slices { simd, x, out });
+}
+
+/// Applies x^power: the usual powers without a logarithm.
+#[inline(always)]
+fn with_power<T: Element>(power: f64, apply: impl Apply<T>) {
     const USUAL: [f64; 7] = [0.0, 1.0, 2.0, 3.0, -1.0, -2.0, 0.5];
+    macro_rules! short {
+        (|$x:pat_param| $value:expr) => {
+            apply.short(
+                #[inline(always)]
+                |_, $x: T| $value,
+            )
+        };
+    }
     match USUAL.iter().position(|usual| usual.to_bits() == power.to_bits()) {
-        Some(0) => out.fill(T::ONE),
-        Some(1) => out.copy_from_slice(x),
-        Some(2) => map(simd, x, out, |_, x| x * x),
-        Some(3) => map(simd, x, out, |_, x| x * x * x),
-        Some(4) => map(simd, x, out, |_, x| T::ONE / x),
-        Some(5) => map(simd, x, out, |_, x| T::ONE / (x * x)),
-        Some(6) => map(simd, x, out, |_, x| x.sqrt()),
+        Some(0) => short!(|_| T::ONE),
+        Some(1) => short!(|x| x),
+        Some(2) => short!(|x| x * x),
+        Some(3) => short!(|x| x * x * x),
+        Some(4) => short!(|x| T::ONE / x),
+        Some(5) => short!(|x| T::ONE / (x * x)),
+        Some(6) => short!(|x| x.sqrt()),
         _ => {
             let power = T::from_f64(power);
-            map_long(
-                simd,
-                x,
-                out,
+            apply.long(
                 #[inline(always)]
                 move |fma, x| math::pow(fma, x, power),
             );
         }
-    }
-}
-
-/// out = f(x) by a function of the standard library, which is a call for each.
-fn each<T: Element>(x: &[T], out: &mut [T], f: impl Fn(T) -> T) {
-    assert_eq!(x.len(), out.len());
-    for (out, x) in out.iter_mut().zip(x) {
-        *out = f(*x);
     }
 }

@@ -1,5 +1,6 @@
 //! Running a program.
 
+mod fused;
 mod index;
 mod load;
 mod map;
@@ -168,6 +169,7 @@ impl<T: Real> Machine<'_, T> {
             Instruction::LoadData { leaf, width, out } => self.load_data(tile, *leaf, *width, *out),
             Instruction::LoadWeights { out } => self.load_weights(tile, *out),
             Instruction::Map { function, operands, over, out } => self.map(*function, operands, over, t, *out),
+            Instruction::Fused(fused) => self.fused(fused, t),
             Instruction::Convert { from, features, rows, out } => {
                 self.convert(*from, *out, features * if *rows { t } else { 1 });
             }

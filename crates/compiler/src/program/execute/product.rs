@@ -124,7 +124,7 @@ impl<T: Real> Machine<'_, T> {
         Matrix { data: &self.buffer(view.store)[start..], row, col, lanes: view.rows }
     }
 
-    fn buffer(&self, store: Store) -> &[T] {
+    pub(super) fn buffer(&self, store: Store) -> &[T] {
         match store {
             Store::Native(number) => &self.native[number],
             Store::Wide(_) => &[],
