@@ -14,11 +14,12 @@ use crate::workloads::{Task, Workload, each};
 /// Most numbers that the gradients of single observations may be.
 const MOST_NUMBERS: usize = 10_000_000;
 
-/// Prints a row for each workload: µs of the gradient of a minibatch's sum, and the others as multiples of it.
+/// Prints a row for each workload: µs of the gradient of a minibatch's sum, and as multiples of it the others, and writing as many zeros
+/// as the gradients of single observations have numbers.
 pub(crate) fn run(arguments: &Arguments) -> std::result::Result<(), Box<dyn Error>> {
     println!(
-        "{:<16} {:>14} {:>12} {:>16} {:>6}",
-        "workload", "gradient µs", "pointwise ÷", "per observation ÷", "rows"
+        "{:<16} {:>14} {:>12} {:>17} {:>9} {:>6}",
+        "workload", "gradient µs", "pointwise ÷", "per observation ÷", "writing ÷", "rows"
     );
     Ok(each(&arguments.workloads, &mut PerRow(arguments.engine))?)
 }
@@ -44,7 +45,12 @@ impl Task for PerRow {
         print!("{name:<16} {summed:>14.3} {:>12.2}", pointwise / summed);
         let mut gradients = vec![0.0; rows.len() * theta.len()];
         let each = fastest(calls, |_| evaluator.per_datum(&theta, rows, &mut gradients))?;
-        println!(" {:>16.2} {:>6}", each / summed, rows.len());
+        let writing = fastest(calls, |_| {
+            gradients.fill(0.0);
+            std::hint::black_box(&mut gradients);
+            Ok(())
+        })?;
+        println!(" {:>17.2} {:>9.2} {:>6}", each / summed, writing / summed, rows.len());
         Ok(())
     }
 }
