@@ -5,6 +5,7 @@
 
 use std::error::Error;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use sgmcmc::Result;
 use sgmcmc::prelude::*;
@@ -15,7 +16,9 @@ use crate::handwritten;
 use crate::timed::sgld_seconds;
 use crate::workloads::{Size, Task, Workload, each};
 
-const ROUNDS: usize = 60;
+/// Rounds at least, and for how long there are more.
+const ROUNDS: usize = 12;
+const AT_LEAST: Duration = Duration::from_secs(15);
 
 /// Draws of a chain, in those of the workload: threads that start and stop should not count.
 const LONGER: usize = 2;
@@ -44,7 +47,11 @@ impl Task for Chains {
 /// Draws per second of one and of two, in each round.
 fn rounds(draws: usize, mut seconds: impl FnMut(usize) -> Result<f64>) -> Result<Vec<[f64; 2]>> {
     let mut rate = |chains: usize| -> Result<f64> { Ok((chains * draws) as f64 / seconds(chains)?) };
-    (0..ROUNDS).map(|_| Ok([rate(1)?, rate(2)?])).collect()
+    let (began, mut rounds) = (Instant::now(), Vec::new());
+    while rounds.len() < ROUNDS || began.elapsed() < AT_LEAST {
+        rounds.push([rate(1)?, rate(2)?]);
+    }
+    Ok(rounds)
 }
 
 /// Seconds of the slowest of `threads` loops side by side. Making the data, which all do first, does not count.

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use super::instruction::{Instruction, Source};
 use super::lower::Buffer;
 use super::view::{Loop, Store};
-use crate::graph::{BinaryOp, UnaryOp};
+use crate::graph::{BinaryOp, Number, UnaryOp};
 use crate::kernels::{Function, LANES, Step};
 
 /// Element-wise functions over the same runs of features.
@@ -19,7 +19,7 @@ pub(crate) struct Fused {
     pub(crate) runs: usize,
     pub(crate) run: usize,
     /// Numbers, in the first blocks.
-    pub(crate) numbers: Vec<f64>,
+    pub(crate) numbers: Vec<Number>,
     /// Numbers of buffers that all observations share, one for each run, and numbers that each has, in the next.
     pub(crate) shared: Vec<Place>,
     pub(crate) inputs: Vec<Place>,
@@ -62,7 +62,7 @@ struct Map {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Operand {
-    Number(f64),
+    Number(Number),
     At { store: Store, starts: Vec<usize>, splat: bool },
 }
 
@@ -82,9 +82,8 @@ pub(crate) fn fuse(tile: Vec<Instruction>, native: &mut Vec<Buffer>, kept: &[Sto
         Item::Group { runs, run, maps } => match one(runs, run, &maps, &wanted, native.len()) {
             fused if fused.is_worth_it() => {
                 native.push(Buffer { features: fused.blocks() * LANES, rows: false });
-                let written = |map: &&Map| wanted.contains(&map.out.0);
-                for map in maps.iter().filter(|map| !written(map)) {
-                    if let Store::Native(number) = map.out.0 {
+                for store in maps.iter().map(|map| map.out.0).filter(|store| !wanted.contains(store)) {
+                    if let Store::Native(number) = store {
                         native[number].features = 0;
                     }
                 }
@@ -136,31 +135,12 @@ fn grouped(tile: Vec<Instruction>) -> Vec<Item> {
 fn element_wise(instruction: &Instruction) -> Option<(Map, usize, usize)> {
     let Instruction::Map { function, operands, over, out: out @ Store::Native(_) } = instruction else { return None };
     let Loop { rows: true, run, starts, splat } = over else { return None };
-    // Calls of the standard library, one for each number, gain nothing by it; a power may have a shorter way.
-    let slow = matches!(
-        function,
-        Function::Copy
-            | Function::Binary(BinaryOp::Pow | BinaryOp::Rem | BinaryOp::Atan2)
-            | Function::Unary(
-                UnaryOp::Sin
-                    | UnaryOp::Cos
-                    | UnaryOp::Tan
-                    | UnaryOp::Asin
-                    | UnaryOp::Acos
-                    | UnaryOp::Atan
-                    | UnaryOp::Sinh
-                    | UnaryOp::Cosh
-                    | UnaryOp::Asinh
-                    | UnaryOp::Acosh
-                    | UnaryOp::Atanh
-            )
-    );
-    if slow {
+    if gains_nothing(*function) {
         return None;
     }
     let mut slot = 0;
     let operands = operands.iter().map(|source| match source {
-        Source::Number(number) => Operand::Number(*number),
+        Source::Number(number) => Operand::Number(Number(*number)),
         Source::Store(store) => {
             slot += 1;
             let starts = starts.iter().map(|start| start[slot]).collect();
@@ -170,6 +150,19 @@ fn element_wise(instruction: &Instruction) -> Option<(Map, usize, usize)> {
     let operands = operands.collect();
     let out = (*out, starts.iter().map(|start| start[0]).collect());
     Some((Map { function: *function, operands, out, original: instruction.clone() }, starts.len(), *run))
+}
+
+/// Whether a function is a call of the standard library for each number, or may have a shorter way.
+fn gains_nothing(function: Function) -> bool {
+    match function {
+        Function::Copy => true,
+        Function::Binary(op) => matches!(op, BinaryOp::Pow | BinaryOp::Rem | BinaryOp::Atan2),
+        Function::Unary(UnaryOp::Sin | UnaryOp::Cos | UnaryOp::Tan) => true,
+        Function::Unary(UnaryOp::Asin | UnaryOp::Acos | UnaryOp::Atan) => true,
+        Function::Unary(UnaryOp::Sinh | UnaryOp::Cosh) => true,
+        Function::Unary(UnaryOp::Asinh | UnaryOp::Acosh | UnaryOp::Atanh) => true,
+        Function::Unary(_) | Function::Compare(_) | Function::Logic(_) | Function::Where => false,
+    }
 }
 
 /// The buffers that an item reads and does not write itself.
@@ -296,6 +289,24 @@ mod tests {
         let (tile, _) = fused(chain, 6);
         let names: Vec<String> = tile.iter().map(Instruction::name).collect();
         assert_eq!(names, ["(exp, exp, exp)", "exp", "LoadWeights", "exp"]);
+    }
+
+    #[test]
+    fn numbers_that_are_equal_but_not_the_same_have_blocks_of_their_own() {
+        let quotient = |number: f64, from: usize, out: usize| {
+            let Instruction::Map { mut operands, over, .. } = exp(from, out) else { unreachable!() };
+            operands.insert(0, Source::Number(number));
+            Instruction::Map { function: Function::Binary(BinaryOp::Div), operands, over, out: Store::Native(out) }
+        };
+        let numbers = [f64::NAN, 0.0, -0.0, f64::NAN];
+        let tile = numbers.iter().enumerate().map(|(i, number)| quotient(*number, i, i + 1)).collect();
+        let (tile, _) = fused(tile, 4);
+        let [Instruction::Fused(one)] = tile.as_slice() else { panic!("{tile:?}") };
+        assert_eq!(
+            one.numbers.iter().map(|number| number.0.to_bits()).collect::<Vec<_>>(),
+            [f64::NAN.to_bits(), 0, 1 << 63]
+        );
+        assert_eq!(one.steps.iter().map(|step| step.operands[0]).collect::<Vec<_>>(), [0, 1, 2, 0]);
     }
 
     #[test]

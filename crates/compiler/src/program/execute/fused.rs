@@ -11,7 +11,7 @@ impl<T: Real> Machine<'_, T> {
         let mut room = std::mem::take(&mut self.native[scratch]);
         let blocks = room.as_chunks_mut::<LANES>().0;
         for (block, number) in blocks.iter_mut().zip(&fused.numbers) {
-            *block = [T::from_f64(*number); LANES];
+            *block = [T::from_f64(number.0); LANES];
         }
         let length = fused.run * t;
         for run in 0..fused.runs {
