@@ -32,8 +32,7 @@ pub(super) fn below(bound: usize, rng: &mut StreamRng, out: &mut [usize]) {
 /// Fills `out` with K integers from each word.
 #[inline(always)]
 fn fill<const K: usize>(bound: u64, rng: &mut StreamRng, out: &mut [usize]) {
-    let power = bound.pow(K as u32);
-    let reject = power.wrapping_neg().checked_rem(power).unwrap_or(0);
+    let reject = surplus(bound, K as u32);
     let (groups, rest) = out.as_chunks_mut::<K>();
     for group in groups {
         *group = digits(bound, reject, || rng.next_u64());
@@ -41,6 +40,12 @@ fn fill<const K: usize>(bound: u64, rng: &mut StreamRng, out: &mut [usize]) {
     if !rest.is_empty() {
         rest.copy_from_slice(&digits::<K>(bound, reject, || rng.next_u64())[..rest.len()]);
     }
+}
+
+/// 2⁶⁴ mod boundᵏ: how many of all words are too many.
+fn surplus(bound: u64, k: u32) -> u64 {
+    let power = bound.pow(k);
+    power.wrapping_neg().checked_rem(power).unwrap_or(0)
 }
 
 /// The digits of the first word that is not left out.
@@ -102,8 +107,8 @@ mod tests {
     #[test]
     fn words_that_would_make_some_integers_too_likely_are_left_out() {
         // 2⁶⁴ mod 5³ words of 2⁶⁴ are too many.
-        let (power, reject) = (125_u64, 116);
-        assert_eq!((1_u128 << 64) % u128::from(power), u128::from(reject));
+        let (power, reject) = (125_u64, surplus(5, 3));
+        assert_eq!(u128::from(reject), (1 << 64) % u128::from(power));
         // The word that leaves `lower` below the digits: multiplication by 125 has an inverse mod 2⁶⁴.
         let inverse = (0..6).fold(power, |x, _| x.wrapping_mul(2_u64.wrapping_sub(power.wrapping_mul(x))));
         for (lower, left_out) in [(0, true), (115, true), (116, false), (u64::MAX, false)] {
