@@ -1,5 +1,7 @@
 //! From draws to answers: what a fit says, and that it says it right.
 
+#[path = "answers/bias.rs"]
+mod bias;
 #[path = "answers/check.rs"]
 mod check;
 #[path = "answers/fits.rs"]

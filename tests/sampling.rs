@@ -590,3 +590,67 @@ fn hamcmc_moves_only_its_newest_sample_when_it_is_put_elsewhere() {
     assert!(positions[..3].iter().all(|position| position[2].abs() < 5.0), "{positions:?}");
     assert!((positions[3][2] - 50.0).abs() < 1.0, "{positions:?}");
 }
+
+/// A start for each chain is where it begins, also after a search for the mode; one start for all is moved to the mode.
+#[test]
+fn chains_with_their_own_starts_keep_them_after_a_mode_search() {
+    let (model, data) = (normal_mean::model(), NormalMean::simulate(50, 1).posterior.data().clone());
+    let run = sgldcv(&model, &data, 1e-20).minibatch(10).chains(3).seed(1).jitter(0.0);
+    let first = |fit: &sgmcmc::Fit| fit.element("theta").unwrap().iter().map(|chain| chain[0]).collect::<Vec<f64>>();
+    let close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
+    let each = [full([1], 1.0), full([1], 2.0), full([1], 3.0)];
+    let own = run.sample(&each[..], 1).unwrap();
+    assert!(close(&first(&own), &[1.0, 2.0, 3.0]), "{:?}", first(&own));
+    let mode = own.mode().unwrap().theta[0];
+    let common = run.sample(&each[0], 1).unwrap();
+    assert!(close(&first(&common), &[mode; 3]), "{:?}", first(&common));
+}
+
+/// The jitter of starts is in units of the noise of a step: √h times the root of the matrix.
+#[test]
+fn the_jitter_of_starts_has_the_scale_of_the_algorithm() {
+    let (model, data) = (normal_mean::model(), NormalMean::simulate(50, 1).posterior.data().clone());
+    fn starts<D>(model: &Model<Tensor<1>, Tensor<1>>, data: &Dataset<Tensor<1>>, dynamics: D) -> Vec<f64>
+    where
+        D: Dynamics<FullGradient> + Debug + Clone + 'static,
+    {
+        let run = ula(model, data, 1e-20).dynamics(dynamics).chains(3).seed(1).jitter(1e10);
+        let fit = run.sample(&full([1], 0.3), 1).unwrap();
+        let first: Vec<f64> = fit.chains().iter().map(|chain| chain.rows().next().unwrap()[0] - 0.3).collect();
+        first
+    }
+    let plain = starts(&model, &data, Sgld);
+    assert!(plain.iter().all(|x| x.abs() > 1e-3), "{plain:?}");
+    let scaled = |found: Vec<f64>, factor: f64, name: &str| {
+        let off = found.iter().zip(&plain).map(|(found, plain)| (found / (factor * plain) - 1.0).abs());
+        assert!(off.fold(0.0, f64::max) < 1e-6, "{name}: {found:?} against {plain:?}");
+    };
+    scaled(starts(&model, &data, Preconditioned::diagonal(vec![1e-4])), 0.01, "preconditioned SGLD");
+    let covariance = Covariance::diagonal(&[1e-4]).unwrap();
+    scaled(starts(&model, &data, Hmc { covariance: covariance.clone(), ..Hmc::default() }), 0.01, "HMC");
+    scaled(starts(&model, &data, Mala { covariance, adapt: None }), 0.01, "MALA");
+    scaled(starts(&model, &data, Sgrld::new(Metric::diagonal(|_, m| m.fill(4.0)))), 2.0, "SGRLD");
+    scaled(starts(&model, &data, Sgfs { b: 100.0, ..Sgfs::default() }), 0.1, "SGFS");
+}
+
+/// Step sizes that part after the first iteration are refused when they do.
+#[test]
+fn a_dense_metric_refuses_step_sizes_that_part_later() {
+    let (model, data, start) = (logistic::model(), logistic_data(50), logistic_start());
+    let unit = Metric::dense(|_, m| (0..36).for_each(|k| m[k] = f64::from(u8::from(k / 6 == k % 6))));
+    let parting = StepSize::from(1e-3).parameter("bias", |t: u64| if t < 5 { 1e-3 } else { 1e-4 });
+    let run = Builder::new(model.with(&data), Sgrld::new(unit), FullGradient, parting);
+    let fit = run.sample(&start, 20).unwrap();
+    assert_eq!(fit.chains()[0].len(), 5);
+    let Ending::Failed(error) = &fit.endings()[0] else { panic!("the chain did not fail") };
+    assert!(error.to_string().contains("different by parameter at iteration 5"), "{error}");
+}
+
+/// Epochs leave the stalest gradients to the observations that come next: SAGA is biased with them, and says so.
+#[test]
+fn saga_refuses_epochs() {
+    let (model, data, start) = (logistic::model(), logistic_data(50), logistic_start());
+    let run = Builder::new(model.with(&data), Sgld, Saga::new(Epochs::new(5)), 1e-3);
+    let error = run.start(&start).unwrap_err().to_string();
+    assert!(error.contains("epochs") && error.contains("Svrg"), "{error}");
+}

@@ -319,6 +319,30 @@ fn fisher_scoring_with_long_steps_has_the_variance_of_its_information() {
     }
 }
 
+/// Observations drawn with unequal probabilities count by their weights: Î is the covariance over all observations. With long steps and a temperature at
+/// which the gradient's own noise does not matter, M is 4/(hNÎ).
+#[test]
+fn fisher_scoring_respects_the_weights_of_minibatches() {
+    let (p, h) = (Problem::new(1, 0.0), 1e6);
+    let mut evaluator = Analytic::<Named>::new(p.model.clone()).evaluator(&params(1)).unwrap();
+    let mut scores = vec![0.0; N];
+    evaluator.per_datum(&[0.0], Rows::range(0..N), &mut scores).unwrap();
+    // Large scores are drawn up to ten times as often as small ones.
+    let weights = scores.iter().map(|score| 0.2 + score.abs()).collect();
+    let dynamics = Sgfs { b: 1e-20, ..Sgfs::default() };
+    let gradient = MinibatchGradient::new(Weighted::new(BATCH, weights).unwrap());
+    let mut oracle = sgmcmc::Oracle::new(gradient, evaluator, &[0.0], ChainRng::new(1, 0)).unwrap();
+    let mut pace = StepSize::from(h).resolve(oracle.layout(), &1e12.into()).unwrap();
+    let mut state = dynamics.init(&[0.0], pace.tick(0).unwrap(), &mut oracle).unwrap();
+    for t in 0..4000 {
+        dynamics.step(&mut state, pace.tick(t).unwrap(), &mut oracle).unwrap();
+    }
+    let mut root = [1.0];
+    Dynamics::<MinibatchGradient<Weighted>>::apply_root(&dynamics, &mut state, &mut root, false).unwrap();
+    let (found, expected) = (4.0 / (h * N as f64 * root[0] * root[0]), p.model.score_covariance()[0]);
+    assert!((found / expected - 1.0).abs() < 0.05, "{found} against {expected}");
+}
+
 /// 4B/h outweighs all else: M = I/b.
 #[test]
 fn with_short_steps_fisher_scoring_is_sgld() {

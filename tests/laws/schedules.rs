@@ -8,7 +8,7 @@ fn spread_after_a_change<D>(dynamics: D) -> f64
 where
     D: Dynamics<FullGradient> + Clone + std::fmt::Debug,
 {
-    let (h, switch) = (1e-4, 30_u64);
+    let (h, switch) = (1e-6, 10_u64);
     let p = Problem::new(1, 0.0);
     let mean = p.model.posterior_mean();
     let step_size = StepSize::from(move |t: u64| if t < switch { h } else { 0.25 * h });

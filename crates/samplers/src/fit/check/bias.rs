@@ -20,14 +20,13 @@ pub(super) fn look(fit: &Fit, thresholds: &Thresholds) -> Vec<Finding> {
 fn predictions(fit: &Fit, predicted: &PredictedBias, thresholds: &Thresholds) -> Vec<Finding> {
     let PredictedBias { stiffest, noisiest, caveat } = predicted;
     let mut findings = Vec::new();
-    // The part of the error that remains without gradient noise is due to the step size.
-    let noise_dominates = noisiest.sd_error().abs() >= stiffest.sd_error().abs() && noisiest.noise > noisiest.curvature;
-    if noise_dominates {
-        let cause = "the noise of the gradient makes";
-        findings.extend(finding(cause, noisiest, thresholds, noise_remedy(fit)));
+    let worst = if noisiest.sd_error().abs() >= stiffest.sd_error().abs() { noisiest } else { stiffest };
+    // Both enter the variance alike: the larger of the two is the cause.
+    if worst.noise > worst.curvature {
+        findings.extend(finding("the noise of the gradient makes", worst, thresholds, noise_remedy(fit)));
     } else {
         let remedy = "use a smaller step size, or an algorithm with a preconditioner such as `Preconditioned::laplace`";
-        findings.extend(finding("the step size makes", stiffest, thresholds, remedy));
+        findings.extend(finding("the step size makes", worst, thresholds, remedy));
     }
     if let Some(caveat) = caveat {
         let remedy = "switch the correction on, or compare with a run at half the step size and with an exact method";
