@@ -240,7 +240,8 @@ fn an_update_of_one_parameter_keeps_the_coordinates_of_the_other() {
         values.set("theta", &[theta + 1.0])
     };
     let run = Builder::new(bivariate().with(&Dataset::none()), Sgld, FullGradient, 0.01).seed(4);
-    let (mut plain, mut shifted) = (run.start(&start).unwrap(), run.clone().gibbs(move |_| shift).start(&start).unwrap());
+    let (mut plain, mut shifted) =
+        (run.start(&start).unwrap(), run.clone().gibbs(move |_| shift).start(&start).unwrap());
     plain.step().unwrap();
     shifted.step().unwrap();
     assert_eq!(plain.coordinates()[1].to_bits(), shifted.coordinates()[1].to_bits());

@@ -73,7 +73,8 @@ fn gradient_noise_adds_its_known_term() {
         // directions grow by hV (1 + e^{−2α}) / (1 − e^{−2α}) / … : the law says by how much, and that it is proportional to h.
         let baoab = widened(&|p| stationary_baoab(p, 0.4, h, 1.0));
         let half = {
-            let (p, quiet) = (stationary_baoab(&p, 0.4, 0.5 * h, 1.0)[0], stationary_baoab(&quiet, 0.4, 0.5 * h, 1.0)[0]);
+            let (p, quiet) =
+                (stationary_baoab(&p, 0.4, 0.5 * h, 1.0)[0], stationary_baoab(&quiet, 0.4, 0.5 * h, 1.0)[0]);
             p / quiet - 1.0
         };
         assert!((baoab / half - 2.0).abs() < 0.01, "BAOAB: {baoab} and {half}");
@@ -250,7 +251,12 @@ fn fisher_scoring_measures_away_from_the_center_of_control_variates() {
         let recipe = recipe(dynamics(noise), controlled.clone(), 0.2, 1.0);
         let evaluator = simulated.by_hand.evaluator(&simulated.start).unwrap();
         let mut chain = recipe.start(evaluator, &[0.1; 6], ChainRng::new(3, 0)).unwrap();
-        (0..20).map(|_| { chain.step().unwrap(); chain.position().to_vec() }).collect::<Vec<_>>()
+        (0..20)
+            .map(|_| {
+                chain.step().unwrap();
+                chain.position().to_vec()
+            })
+            .collect::<Vec<_>>()
     };
     let (plain, scored) = (path(NoiseEstimate::Fixed(0.0)), path(NoiseEstimate::FisherScoring));
     // Nothing is known in the first iteration; from the second on the noise that was measured is taken away.

@@ -151,7 +151,12 @@ fn mean_gradient(p: &Problem, theta: &[f64]) -> (Vec<f64>, Vec<f64>) {
 }
 
 /// V of a chain that has not moved, from its matrix 1/(λ + √V): one step without noise moves θ by h/2 g/(λ + √V).
-fn v_of_first_step(p: &Problem, dynamics: Psgld, theta: &[f64], gradient: impl GradientEstimator + std::fmt::Debug) -> Vec<f64> {
+fn v_of_first_step(
+    p: &Problem,
+    dynamics: Psgld,
+    theta: &[f64],
+    gradient: impl GradientEstimator + std::fmt::Debug,
+) -> Vec<f64> {
     let recipe = recipe(dynamics, gradient, SIZE, 0.0);
     let mut chain = p.chain(&recipe, theta, 3);
     chain.step().unwrap();

@@ -72,8 +72,7 @@ impl Linear {
         let Self { transition: [p, v], covariance: [xx, xv, vv], curvature, noise } = self;
         let pull = share * curvature;
         let velocity = [v[0] - pull * p[0], v[1] - pull * p[1]];
-        let covariance =
-            [xx, xv - pull * xx, vv - 2.0 * pull * xv + pull * pull * xx + share * share * noise];
+        let covariance = [xx, xv - pull * xx, vv - 2.0 * pull * xv + pull * pull * xx + share * share * noise];
         Self { transition: [p, velocity], covariance, ..self }
     }
 
@@ -90,17 +89,14 @@ impl Linear {
         for _ in 0..DOUBLINGS {
             // Σ ← Σ + F Σ Fᵀ, F ← F².
             let [p, v] = f;
-            let form = |a: [f64; 2], b: [f64; 2]| a[0] * b[0] * xx + (a[0] * b[1] + a[1] * b[0]) * xv + a[1] * b[1] * vv;
+            let form =
+                |a: [f64; 2], b: [f64; 2]| a[0] * b[0] * xx + (a[0] * b[1] + a[1] * b[0]) * xv + a[1] * b[1] * vv;
             let added = [form(p, p), form(p, v), form(v, v)];
             (xx, xv, vv) = (xx + added[0], xv + added[1], vv + added[2]);
             let times = |row: [f64; 2]| [row[0] * p[0] + row[1] * v[0], row[0] * p[1] + row[1] * v[1]];
             f = [times(p), times(v)];
         }
-        if xx.is_finite() && f.as_flattened().iter().all(|f| f.abs() < 0.5) {
-            [xx, xv, vv]
-        } else {
-            [f64::INFINITY; 3]
-        }
+        if xx.is_finite() && f.as_flattened().iter().all(|f| f.abs() < 0.5) { [xx, xv, vv] } else { [f64::INFINITY; 3] }
     }
 
     /// Returns the stationary variance of θ over the variance T/a of the target at temperature T.

@@ -21,17 +21,16 @@ pub mod threshold;
 
 pub use dynamics::{Dynamics, Positioned};
 pub use fit::{
-    Bias, BlockDraws, ChainDraws, Check, DirectionBias, Ending, Finding, Fit, Health, NoiseReport, Pointwise, PredictedBias, Predictions, RunInfo,
-    Severity, SteinDiscrepancies, StepHalving, Summary, SummaryRow, Thresholds, ZeroVariance,
+    Bias, BlockDraws, ChainDraws, Check, DirectionBias, Ending, Finding, Fit, Health, NoiseReport, Pointwise,
+    PredictedBias, Predictions, RunInfo, Severity, SteinDiscrepancies, StepHalving, Summary, SummaryRow, Thresholds,
+    ZeroVariance,
 };
 #[cfg(feature = "nuts")]
 pub use full_batch::Nuts;
 pub use full_batch::{
     CorrectedLangevin, Covariance, DualAveraging, Hmc, HmcBfgs, InverseHessian, Learning, Mala, Qnhmc,
 };
-pub use hamiltonian::{
-    Badodab, Baoab, LiteralSghmc, NoiseEstimate, Sghmc, SghmcSource, Sgnht, Thermostats,
-};
+pub use hamiltonian::{Badodab, Baoab, LiteralSghmc, NoiseEstimate, Sghmc, SghmcSource, Sgnht, Thermostats};
 pub use kernel::{Chain, Cost, Kernel, Recipe, StepInfo};
 pub use langevin::{CyclicalSgld, Hamcmc, Preconditioned, Psgld, Sgfs, Sgld, Sgrld};
 pub use laplace::LaplaceApproximation;

@@ -119,8 +119,11 @@ where
         let stiff = self.stiffest(&theta, &sample)?;
         let noisy = noise.principal();
         let stiffest = self.curvature_along(&theta, &stiff, &sample.second)?;
-        let noisiest =
-            if noisy.direction.is_empty() { 0.0 } else { self.curvature_along(&theta, &noisy.direction, &sample.second)? };
+        let noisiest = if noisy.direction.is_empty() {
+            0.0
+        } else {
+            self.curvature_along(&theta, &noisy.direction, &sample.second)?
+        };
         let stiffest = self.judge(&stiff, stiffest, noise.along(&stiff))?;
         let noisiest = self.judge(&noisy.direction, noisiest, noisy.value)?;
         let caveat = self.dynamics.unpredicted_bias().map(str::to_owned);

@@ -34,8 +34,9 @@ impl StepSize {
         self.values().try_for_each(|schedule| schedule.check())?;
         temperature.check()?;
         let places = self.places(layout)?.into_iter();
-        let (pieces, schedules) =
-            places.map(|(range, schedule)| (Piece { range, h: f64::NAN, previous: f64::NAN }, schedule.clone())).unzip();
+        let (pieces, schedules) = places
+            .map(|(range, schedule)| (Piece { range, h: f64::NAN, previous: f64::NAN }, schedule.clone()))
+            .unzip();
         let common = self.common().clone();
         let schedules: Vec<SharedSchedule> = schedules;
         let constant = schedules.iter().chain([&common, temperature]).all(|schedule| schedule.constant().is_some());

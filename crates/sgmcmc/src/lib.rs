@@ -36,9 +36,9 @@ pub mod prelude {
     pub use sgmcmc_samplers::{
         Badodab, Baoab, Builder, Check, CorrectedLangevin, Covariance, CyclicalCosine, CyclicalSgld, Decay,
         DualAveraging, Fit, Hamcmc, Health, Hmc, HmcBfgs, Initial, InverseHessian, LaplaceApproximation, Learning,
-        Mala, Metric, NoiseEstimate, PerParameter, Polynomial, Preconditioned, Psgld, Qnhmc, Sampler,
-        SamplingThreshold, Schedule, Sgfs, Sghmc, Sgld, Sgnht, Sgrld, Starts, StepSize, Summary, Thermostats, hmc,
-        mala, qnhmc, sghmc, sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula,
+        LiteralSghmc, Mala, Metric, NoiseEstimate, PerParameter, Polynomial, Preconditioned, Psgld, Qnhmc, Sampler,
+        SamplingThreshold, Schedule, Sgfs, Sghmc, SghmcSource, Sgld, Sgnht, Sgrld, Starts, StepSize, Summary,
+        Thermostats, hmc, mala, qnhmc, sghmc, sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula,
     };
     pub use sgmcmc_storage::{
         CreateMapped, CsvDraws, FileCheckpoints, MappedDataset, MappedWriter, datasets, mapped, read,

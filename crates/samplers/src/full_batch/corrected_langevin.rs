@@ -191,7 +191,11 @@ impl<G: ExactGradient> Dynamics<G> for CorrectedLangevin {
 
     fn apply_root(&self, state: &mut State, v: &mut [f64], transpose: bool) -> Result<()> {
         let (root, from) = (Root::new(&self.metric, &state.point.theta)?, v.to_vec());
-        if transpose { root.multiply_transposed(&from, v) } else { root.multiply(&from, v) }
+        if transpose {
+            root.multiply_transposed(&from, v)
+        } else {
+            root.multiply(&from, v)
+        }
         Ok(())
     }
 

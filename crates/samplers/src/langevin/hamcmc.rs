@@ -120,7 +120,11 @@ impl<G: GradientEstimator> Dynamics<G> for Hamcmc {
     }
 
     fn apply_root(&self, state: &mut State, v: &mut [f64], transpose: bool) -> Result<()> {
-        if transpose { state.pairs.root_transpose_product(v) } else { state.pairs.root_product(v) }
+        if transpose {
+            state.pairs.root_transpose_product(v)
+        } else {
+            state.pairs.root_product(v)
+        }
         Ok(())
     }
 

@@ -167,7 +167,11 @@ impl<G: GradientEstimator> Dynamics<G> for Preconditioned {
                 if transpose { factor.transpose_product(&from, v) } else { factor.product(&from, v) }
             }
             Matrix::InverseFactor(factor) => {
-                if transpose { factor.solve_lower(v) } else { factor.solve_upper(v) }
+                if transpose {
+                    factor.solve_lower(v)
+                } else {
+                    factor.solve_upper(v)
+                }
             }
         }
         Ok(())

@@ -180,7 +180,8 @@ impl<G: GradientEstimator> Dynamics<G> for Psgld {
     }
 
     fn unpredicted_bias(&self) -> Option<&'static str> {
-        let missing = "pSGLD without Γ has a bias that does not vanish with the step size and that the law does not predict";
+        let missing =
+            "pSGLD without Γ has a bias that does not vanish with the step size and that the law does not predict";
         (!self.gamma).then_some(missing)
     }
 }

@@ -128,7 +128,8 @@ impl<G: GradientEstimator> Dynamics<G> for Sgrld {
     }
 
     fn unpredicted_bias(&self) -> Option<&'static str> {
-        let missing = "SGRLD without Γ has a bias that does not vanish with the step size and that the law does not predict";
+        let missing =
+            "SGRLD without Γ has a bias that does not vanish with the step size and that the law does not predict";
         (!self.gamma).then_some(missing)
     }
 }

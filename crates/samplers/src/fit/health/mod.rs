@@ -89,7 +89,9 @@ impl Health {
     /// What is wrong, to be [joined](crate::fit::Check::join) to the findings of [`Fit::check`].
     pub fn findings(&self, thresholds: &Thresholds) -> Vec<Finding> {
         let helped = self.noise.as_ref().filter(|noise| {
-            !noise.run_is_controlled && noise.controlled.variance < 0.5 * noise.plain.variance && self.is_noisy(thresholds)
+            !noise.run_is_controlled
+                && noise.controlled.variance < 0.5 * noise.plain.variance
+                && self.is_noisy(thresholds)
         });
         let advice = helped.map(|noise| {
             let ratio = noise.plain.variance / noise.controlled.variance;
