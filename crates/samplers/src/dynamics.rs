@@ -36,6 +36,17 @@ pub trait Dynamics<G: GradientEstimator>: Send + Sync {
         Ok(())
     }
 
+    /// Adapts the gradients and log densities that the state keeps from one step to the next to a change of the temperature from `from`
+    /// to the current temperature of the oracle.
+    ///
+    /// Called before a step with the position of the chain, only if a parameter is constrained: the log-Jacobian then has another
+    /// factor (see [`Oracle`]). The default relocates the chain to where it is, which may cost a gradient estimate;
+    /// [`Oracle::retemper`] costs none.
+    fn retemper(&self, state: &mut Self::State, theta: &[f64], from: f64, oracle: &mut Oracle<G>) -> Result<()> {
+        let _ = from;
+        self.relocate(state, theta, oracle)
+    }
+
     /// Whether the last step was one whose draw counts; those that only explore do not.
     fn counts(&self, state: &Self::State) -> bool {
         let _ = state;

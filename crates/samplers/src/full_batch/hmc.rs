@@ -81,6 +81,10 @@ impl<G: ExactGradient> Dynamics<G> for Hmc {
         state.point.relocate(theta, oracle)
     }
 
+    fn retemper(&self, state: &mut State, _theta: &[f64], from: f64, oracle: &mut Oracle<G>) -> Result<()> {
+        state.point.retemper(from, oracle)
+    }
+
     fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
         let State { point, scale, searching, last, room } = state;
         let mut leapfrog = Leapfrog { scaling: &mut &self.covariance, length: self.length(), scale: *scale };
