@@ -26,7 +26,7 @@ pub trait Dynamics<G: GradientEstimator>: Send + Sync {
     /// The state of a chain about to start at `theta`, which it does not move.
     fn init(&self, theta: &[f64], tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<Self::State>;
 
-    /// One iteration; returns the estimate of log p(θ|x) that came with its last gradient.
+    /// One iteration; returns the estimate of the log density that came with its last gradient.
     fn step(&self, state: &mut Self::State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64>;
 
     /// Puts the chain at `theta` from outside, with everything the state says of its position.

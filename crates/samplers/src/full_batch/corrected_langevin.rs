@@ -3,7 +3,8 @@
 //! log q(θ*|θ) = −½ zᵀz − log det S(θ) but for a constant, and z* = S(θ*)⁻¹ (θ − θ* − h/2 (M(θ*) g(θ*) + Γ(θ*))) / √h leads back.
 //!
 //! Source: Welling & Teh (2011), eqs. (17)–(19). Cost per proposal: one gradient, one M, one Γ, and for dense M a Cholesky factor (d³/3). The
-//! chain has the right law with Γ or without; with it more proposals are accepted. At temperature T the target is p(θ|x)^{1/T}.
+//! chain has the right law with Γ or without; with it more proposals are accepted. At temperature T the values of the
+//! parameters have density p(θ|x)^{1/T}.
 
 use serde::{Deserialize, Serialize};
 use sgmcmc_core::{Error, ExactGradient, Layout, Oracle, Result};

@@ -2,7 +2,7 @@
 //!
 //! Source: Neal (2011); Fu, Luo & Zhang (2016), algorithm 1. Cost: L gradients per proposal. The rule is in
 //! [`proposal`](super::proposal); M, here the inverse of the mass, is the guess of the posterior covariance. At temperature T the
-//! target is p(θ|x)^{1/T}.
+//! values of the parameters have density p(θ|x)^{1/T}.
 
 use serde::{Deserialize, Serialize};
 use sgmcmc_core::{ExactGradient, Layout, Oracle, Result};
