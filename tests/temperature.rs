@@ -27,11 +27,11 @@ fn beta() -> Posterior<Tensor<1>, ()> {
 }
 
 /// A run on the full gradient.
-fn run<T: Target, D: Dynamics<FullGradient>>(target: &T, dynamics: D, h: f64) -> Builder<T, D, FullGradient>
-where
-    T: Clone,
-    D: Clone + Debug,
-{
+fn run<T: Target + Clone, D: Dynamics<FullGradient> + Clone + Debug>(
+    target: &T,
+    dynamics: D,
+    h: f64,
+) -> Builder<T, D, FullGradient> {
     Builder::new(target.clone(), dynamics, FullGradient, h)
 }
 

@@ -26,10 +26,10 @@ pub struct OracleState<S> {
 
 /// Provides gradient estimates to dynamics: on a new minibatch, or on the same one at another point.
 ///
-/// Dynamics at temperature T divide log density and gradient by T (or scale their noise accordingly). For the values x of constrained
-/// parameters to have density p(x|data)^{1/T}, only log p must be divided and not the log-Jacobian log |J|. The oracle therefore
-/// estimates log p + T log |J|, which is log p + log |J| at T = 1, and log p alone at T = 0. The temperature is no part of
-/// [`OracleState`]: it is set before every step.
+/// Dynamics at temperature T divide the log density and its gradient by T, or scale their noise accordingly. For the values of
+/// constrained parameters to have density p(θ|x)^{1/T}, log p(θ|x) must be divided and the log-Jacobian log |J| must not. The oracle
+/// therefore estimates log p(θ|x) + T log |J|. At T = 1 this is the log density of the coordinates, at T = 0 that of the values. The
+/// temperature is not part of [`OracleState`]: it is set before every step.
 #[derive(Debug)]
 pub struct Oracle<G: GradientEstimator> {
     estimator: Arc<G>,
@@ -69,9 +69,6 @@ impl<G: GradientEstimator> Oracle<G> {
     ///
     /// Returns an error if `theta` or `gradient` is not as long as there are coordinates.
     pub fn retemper(&self, from: f64, theta: &[f64], gradient: &mut [f64]) -> Result<f64> {
-        if !self.layout().is_constrained() {
-            return Ok(0.0);
-        }
         self.layout().log_jacobian(theta, self.jacobian_factor - (from - 1.0), gradient)
     }
 
