@@ -1,5 +1,7 @@
 //! Where each named parameter lives in the flat vector a chain moves.
 
+mod jacobian;
+
 use std::fmt::Write as _;
 use std::ops::Range;
 

@@ -27,7 +27,7 @@ pub trait Dynamics<G: GradientEstimator>: Send + Sync {
     /// The state of a chain about to start at `theta`, which it does not move.
     fn init(&self, theta: &[f64], tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<Self::State>;
 
-    /// One iteration; returns the estimate of log p(θ|x) that came with its last gradient.
+    /// One iteration; returns the estimate of the log density that came with its last gradient.
     fn step(&self, state: &mut Self::State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64>;
 
     /// Puts the chain at `theta` from outside, with everything the state says of its position.
@@ -68,6 +68,17 @@ pub trait Dynamics<G: GradientEstimator>: Send + Sync {
     /// Returns a sentence about a bias that [`variance_ratio`](Self::variance_ratio) does not describe, if there is one.
     fn unpredicted_bias(&self) -> Option<&'static str> {
         None
+    }
+
+    /// Adapts the gradients and log densities that the state keeps from one step to the next to a change of the temperature from `from`
+    /// to the current temperature of the oracle.
+    ///
+    /// Called before a step with the position of the chain, only if a parameter is constrained: the log-Jacobian then has another
+    /// factor (see [`Oracle`]). The default relocates the chain to where it is, which may cost a gradient estimate;
+    /// [`Oracle::retemper`] costs none.
+    fn retemper(&self, state: &mut Self::State, theta: &[f64], from: f64, oracle: &mut Oracle<G>) -> Result<()> {
+        let _ = from;
+        self.relocate(state, theta, oracle)
     }
 
     /// Whether the last step was one whose draw counts; those that only explore do not.

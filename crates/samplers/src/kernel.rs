@@ -20,11 +20,12 @@ use crate::step_size::{Pace, StepSize};
 pub struct StepInfo {
     /// How many steps were taken.
     pub iterations: u64,
-    /// The estimate of log p(θ|x) that came with the last gradient.
+    /// The estimate of the log density that came with the last gradient: log p(θ|x) + T log |J|, with T the temperature and |J| the
+    /// Jacobian of the constraints (1 without any). The coordinates are sampled from this density to the power 1/T.
     pub log_posterior: f64,
     /// The step size of the last step: the weight of the draw it made.
     pub step_size: f64,
-    /// The temperature of the last step.
+    /// The temperature of the last step. Densities and gradients that the chain keeps are those at this temperature.
     pub temperature: f64,
     /// Whether the draw the last step made counts; it does not while an algorithm only explores.
     pub counts: bool,
@@ -132,7 +133,7 @@ pub struct Recipe<D, G> {
     pub gradient: Arc<G>,
     /// The step sizes.
     pub step_size: StepSize,
-    /// The temperature of the noise.
+    /// The temperature T; the values of the parameters are sampled from p(θ|x)^{1/T}.
     pub temperature: SharedSchedule,
 }
 
@@ -164,6 +165,7 @@ where
         let mut oracle = Oracle::shared(self.gradient.clone(), evaluator, theta, rng)?;
         let tick = pace.tick(0)?;
         let (step_size, temperature) = (tick.h, tick.temperature);
+        oracle.set_temperature(temperature);
         let state = self.dynamics.init(theta, tick, &mut oracle)?;
         let info = StepInfo { iterations: 0, log_posterior: f64::NAN, step_size, temperature, counts: false };
         Ok(Chain { dynamics: self.dynamics.clone(), oracle, pace, state, info, before: theta.to_vec() })
@@ -196,6 +198,14 @@ where
         self.before.copy_from_slice(self.state.position());
         let tick = self.pace.tick(self.info.iterations)?;
         let (step_size, temperature) = (tick.h, tick.temperature);
+        let from = self.info.temperature;
+        if temperature.to_bits() != from.to_bits() {
+            self.oracle.set_temperature(temperature);
+            if self.oracle.layout().is_constrained() {
+                self.dynamics.retemper(&mut self.state, &self.before, from, &mut self.oracle)?;
+            }
+            self.info.temperature = temperature;
+        }
         let outcome = self.dynamics.step(&mut self.state, tick, &mut self.oracle).and_then(|log_posterior| {
             let iterations = self.info.iterations + 1;
             check_finite(self.state.position(), self.oracle.layout(), iterations)?;
@@ -280,6 +290,7 @@ where
         let (state, oracle, info): Saved<D::State, G::State> = decode(saved)?;
         self.layout().check_length(state.position())?;
         self.oracle.restore(oracle);
+        self.oracle.set_temperature(info.temperature);
         self.before.copy_from_slice(state.position());
         (self.state, self.info) = (state, info);
         Ok(())

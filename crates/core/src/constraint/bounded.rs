@@ -41,6 +41,22 @@ fn each(x: &[f64], y: &mut [f64], free: impl Fn(f64) -> Option<f64>) -> Result<(
     Ok(())
 }
 
+/// log |∂x/∂y| above or below a bound.
+pub(super) fn log_jacobian_one_sided(y: &[f64], factor: f64, gradient: &mut [f64]) -> f64 {
+    gradient.iter_mut().for_each(|g| *g += factor);
+    y.iter().sum()
+}
+
+/// log |∂x/∂y| between two bounds. The derivative of log σ(y) + log σ(−y) is 1 − 2 σ(y) = −tanh(y/2).
+pub(super) fn log_jacobian_between(a: f64, b: f64, y: &[f64], factor: f64, gradient: &mut [f64]) -> f64 {
+    let mut log_jacobian = y.len() as f64 * (b - a).ln();
+    for (y, g) in y.iter().zip(gradient) {
+        log_jacobian += super::log_sigmoid(*y) + super::log_sigmoid(-*y);
+        *g -= factor * (0.5 * y).tanh();
+    }
+    log_jacobian
+}
+
 pub(super) fn tensor_above(a: f64, y: Tensor<2>) -> (Tensor<2>, Tensor<1>) {
     (y.clone().exp() + a, y.sum())
 }

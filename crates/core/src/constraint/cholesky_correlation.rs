@@ -55,6 +55,20 @@ pub(super) fn unconstrain(x: &[f64], y: &mut [f64]) -> Result<(), Outside> {
     Ok(())
 }
 
+/// Collected by entry, the factor of log(1 − zᵢⱼ²) is one, and one half more for each zᵢₗ with j < l < i; its derivative is −2 zᵢⱼ.
+pub(super) fn log_jacobian(y: &[f64], factor: f64, gradient: &mut [f64]) -> f64 {
+    let mut entries = y.iter().zip(gradient);
+    let mut log_jacobian = 0.0;
+    for i in 1..size(y.len()) {
+        for (j, (y, g)) in entries.by_ref().take(i).enumerate() {
+            let times = 1.0 + 0.5 * (i - 1 - j) as f64;
+            log_jacobian += times * log_rest(*y);
+            *g -= factor * times * 2.0 * y.tanh();
+        }
+    }
+    log_jacobian
+}
+
 pub(super) fn on_tensor(y: Tensor<2>) -> (Tensor<2>, Tensor<1>) {
     let [groups, free] = y.dims();
     let k = size(free);

@@ -1,7 +1,9 @@
 //! Constraints: parameters with bounded or structured values, moved by samplers without bounds.
 //!
-//! A sampler moves the free numbers y; closures, draws and summaries see x = f(y), and the log density of y gains
-//! log |∂f/∂y| exactly once, untempered, together with the prior. The transforms are Stan's:
+//! A sampler moves the free numbers y; closures, draws and summaries see x = f(y). The log density of y is
+//! log p(f(y)) + log |∂f/∂y|. The Jacobian enters once, with the prior, and is not tempered: at temperature T, be it the model's
+//! or the run's, the log density of y is log p(f(y))/T + log |∂f/∂y|, so that the values x have density p(x)^{1/T}.
+//! The transforms are Stan's:
 //!
 //! | constraint | values x | free numbers | x = f(y) |
 //! |---|---|---|---|
@@ -144,6 +146,20 @@ impl Constraint {
             Self::PositiveOrdered => ordered::unconstrain_positive(x, y),
             Self::UnitVector => unit_vector::unconstrain(x, y),
             Self::CholeskyCorrelation => cholesky_correlation::unconstrain(x, y),
+        }
+    }
+
+    /// Adds `factor` times the gradient of log |∂f/∂y|, for one group, to `gradient`; returns log |∂f/∂y|.
+    pub(crate) fn log_jacobian(&self, y: &[f64], factor: f64, gradient: &mut [f64]) -> f64 {
+        match *self {
+            Self::Positive | Self::Lower(_) | Self::Upper(_) => bounded::log_jacobian_one_sided(y, factor, gradient),
+            Self::Interval(a, b) => bounded::log_jacobian_between(a, b, y, factor, gradient),
+            Self::UnitInterval => bounded::log_jacobian_between(0.0, 1.0, y, factor, gradient),
+            Self::Simplex => simplex::log_jacobian(y, factor, gradient),
+            Self::Ordered => ordered::log_jacobian(y, factor, gradient),
+            Self::PositiveOrdered => ordered::log_jacobian_positive(y, factor, gradient),
+            Self::UnitVector => unit_vector::log_jacobian(y, factor, gradient),
+            Self::CholeskyCorrelation => cholesky_correlation::log_jacobian(y, factor, gradient),
         }
     }
 

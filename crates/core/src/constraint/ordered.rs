@@ -45,6 +45,15 @@ fn log_steps(x: &[f64], y: &mut [f64]) -> Result<(), Outside> {
     Ok(())
 }
 
+pub(super) fn log_jacobian(y: &[f64], factor: f64, gradient: &mut [f64]) -> f64 {
+    log_jacobian_positive(&y[1..], factor, &mut gradient[1..])
+}
+
+pub(super) fn log_jacobian_positive(y: &[f64], factor: f64, gradient: &mut [f64]) -> f64 {
+    gradient.iter_mut().for_each(|g| *g += factor);
+    y.iter().sum()
+}
+
 pub(super) fn on_tensor(y: Tensor<2>) -> (Tensor<2>, Tensor<1>) {
     let [_, k] = y.dims();
     let first = y.clone().narrow(1, 0, 1);

@@ -35,6 +35,21 @@ pub(super) fn unconstrain(x: &[f64], y: &mut [f64]) -> Result<(), Outside> {
     Ok(())
 }
 
+/// Collected by k, log |∂x/∂y| = Σₖ [log zₖ + (K − k) log(1 − zₖ)], with derivative (1 − zₖ) − (K − k) zₖ.
+pub(super) fn log_jacobian(y: &[f64], factor: f64, gradient: &mut [f64]) -> f64 {
+    let free = y.len();
+    let mut log_jacobian = 0.0;
+    for (k, (y, g)) in y.iter().zip(gradient).enumerate() {
+        // K − k of the formula, which counts from one.
+        let after = (free - k) as f64;
+        let t = y - after.ln();
+        let (log_z, log_rest) = (super::log_sigmoid(t), super::log_sigmoid(-t));
+        log_jacobian += log_z + after * log_rest;
+        *g += factor * (log_rest.exp() - after * log_z.exp());
+    }
+    log_jacobian
+}
+
 pub(super) fn on_tensor(y: Tensor<2>) -> (Tensor<2>, Tensor<1>) {
     let [_, free] = y.dims();
     // The shifts log(K − k) = log(free), …, log 1 are made from the argument: no constant of another device or type.

@@ -19,6 +19,11 @@ pub(super) fn unconstrain(x: &[f64], y: &mut [f64]) -> Result<(), Outside> {
     Ok(())
 }
 
+pub(super) fn log_jacobian(y: &[f64], factor: f64, gradient: &mut [f64]) -> f64 {
+    gradient.iter_mut().zip(y).for_each(|(g, y)| *g -= factor * y);
+    -0.5 * y.iter().map(|y| y * y).sum::<f64>()
+}
+
 pub(super) fn on_tensor(y: Tensor<2>) -> (Tensor<2>, Tensor<1>) {
     let squares = y.clone().square().sum_dim(1);
     (y / squares.clone().sqrt(), squares.sum() * -0.5)

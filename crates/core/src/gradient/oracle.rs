@@ -1,4 +1,4 @@
-//! What dynamics ask for gradients.
+//! Gradient estimates for dynamics.
 
 use std::sync::Arc;
 
@@ -24,12 +24,19 @@ pub struct OracleState<S> {
     pub estimates: u64,
 }
 
-/// Gives dynamics gradients when and where they ask: on a new minibatch, or on the same one at another point.
+/// Provides gradient estimates to dynamics: on a new minibatch, or on the same one at another point.
+///
+/// Dynamics at temperature T divide the log density and its gradient by T, or scale their noise accordingly. For the values of
+/// constrained parameters to have density p(θ|x)^{1/T}, log p(θ|x) must be divided and the log-Jacobian log |J| must not. The oracle
+/// therefore estimates log p(θ|x) + T log |J|. At T = 1 this is the log density of the coordinates, at T = 0 that of the values. The
+/// temperature is not part of [`OracleState`]: it is set before every step.
 #[derive(Debug)]
 pub struct Oracle<G: GradientEstimator> {
     estimator: Arc<G>,
     evaluator: Box<dyn Evaluator>,
     state: OracleState<G::State>,
+    /// The factor T − 1 of the log-Jacobian that is added to what the model gives; zero without constraints.
+    jacobian_factor: f64,
 }
 
 impl<G: GradientEstimator> Oracle<G> {
@@ -42,7 +49,7 @@ impl<G: GradientEstimator> Oracle<G> {
     pub fn shared(estimator: Arc<G>, mut evaluator: Box<dyn Evaluator>, theta: &[f64], rng: ChainRng) -> Result<Self> {
         let state = estimator.init(theta, evaluator.as_mut())?;
         let state = OracleState { estimator: state, batch: Minibatch::default(), rng, estimates: 0 };
-        Ok(Self { estimator, evaluator, state })
+        Ok(Self { estimator, evaluator, state, jacobian_factor: 0.0 })
     }
 
     /// Goes on from a saved state.
@@ -50,7 +57,23 @@ impl<G: GradientEstimator> Oracle<G> {
         self.state = state;
     }
 
-    /// Writes an estimate of ∇ log p(θ|x) on a new minibatch into `out`; returns an estimate of log p(θ|x).
+    /// Sets the temperature T; it is 1 in a new oracle.
+    pub fn set_temperature(&mut self, temperature: f64) {
+        self.jacobian_factor = if self.layout().is_constrained() { temperature - 1.0 } else { 0.0 };
+    }
+
+    /// Turns a gradient at `theta` that was estimated at temperature `from` into one at the current temperature; returns the
+    /// difference of the log densities.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if `theta` or `gradient` is not as long as there are coordinates.
+    pub fn retemper(&self, from: f64, theta: &[f64], gradient: &mut [f64]) -> Result<f64> {
+        self.layout().log_jacobian(theta, self.jacobian_factor - (from - 1.0), gradient)
+    }
+
+    /// Writes an estimate of the gradient of log p(θ|x) + T log |J| on a new minibatch into `out`; returns an estimate of that log
+    /// density. Without constraints |J| = 1.
     pub fn fresh(&mut self, theta: &[f64], out: &mut [f64]) -> Result<f64> {
         let OracleState { estimator, batch, rng, .. } = &mut self.state;
         self.estimator.advance(estimator, theta, self.evaluator.as_mut())?;
@@ -62,7 +85,25 @@ impl<G: GradientEstimator> Oracle<G> {
     pub fn again(&mut self, theta: &[f64], out: &mut [f64]) -> Result<f64> {
         let OracleState { estimator, batch, estimates, .. } = &mut self.state;
         *estimates += 1;
-        self.estimator.estimate(estimator, theta, self.evaluator.as_mut(), batch, out)
+        let value = self.estimator.estimate(estimator, theta, self.evaluator.as_mut(), batch, out)?;
+        Ok(value + self.add_log_jacobian(theta, out)?)
+    }
+
+    /// Adds the gradient of log p(θ) + T log |J| to `gradient`, p(θ) the prior; returns that log density.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the model.
+    pub fn prior(&mut self, theta: &[f64], gradient: &mut [f64]) -> Result<f64> {
+        Ok(self.evaluator.prior(theta, gradient)? + self.add_log_jacobian(theta, gradient)?)
+    }
+
+    /// Adds (T − 1) ∇ log |J| to `gradient`; returns (T − 1) log |J|.
+    fn add_log_jacobian(&self, theta: &[f64], gradient: &mut [f64]) -> Result<f64> {
+        if self.jacobian_factor == 0.0 {
+            return Ok(0.0);
+        }
+        self.layout().log_jacobian(theta, self.jacobian_factor, gradient)
     }
 
     /// The stream the dynamics draw their noise from.

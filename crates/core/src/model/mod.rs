@@ -98,7 +98,8 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
         Self { log_prior: Some(Arc::new(move |params| rank_one(log_prior(params)))), ..self }
     }
 
-    /// The same model at temperature T: the target becomes p(θ|x)^{1/T}, prior and likelihood alike.
+    /// The same model at temperature T: the target becomes p(θ|x)^{1/T}, prior and likelihood alike. The Jacobian of constraints is not
+    /// tempered. A run at temperature S on this model samples p(θ|x)^{1/(ST)}.
     ///
     /// # Errors
     ///

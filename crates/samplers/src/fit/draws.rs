@@ -96,7 +96,7 @@ impl ChainDraws {
         &self.weights
     }
 
-    /// The estimate of log p(θ|x) that came with each draw.
+    /// The estimate of the log density that came with each draw: see [`StepInfo`](crate::StepInfo::log_posterior).
     pub fn log_posterior(&self) -> &[f64] {
         &self.log_posterior
     }

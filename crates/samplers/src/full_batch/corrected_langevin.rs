@@ -3,7 +3,8 @@
 //! log q(θ*|θ) = −½ zᵀz − log det S(θ) but for a constant, and z* = S(θ*)⁻¹ (θ − θ* − h/2 (M(θ*) g(θ*) + Γ(θ*))) / √h leads back.
 //!
 //! Source: Welling & Teh (2011), eqs. (17)–(19). Cost per proposal: one gradient, one M, one Γ, and for dense M a Cholesky factor (d³/3). The
-//! chain has the right law with Γ or without; with it more proposals are accepted. At temperature T the target is p(θ|x)^{1/T}.
+//! chain has the right law with Γ or without; with it more proposals are accepted. At temperature T the values of the
+//! parameters have density p(θ|x)^{1/T}.
 
 use serde::{Deserialize, Serialize};
 use sgmcmc_core::{Error, ExactGradient, Layout, Oracle, Result};
@@ -164,6 +165,10 @@ impl<G: ExactGradient> Dynamics<G> for CorrectedLangevin {
 
     fn relocate(&self, state: &mut State, theta: &[f64], oracle: &mut Oracle<G>) -> Result<()> {
         state.point.relocate(theta, oracle)
+    }
+
+    fn retemper(&self, state: &mut State, _theta: &[f64], from: f64, oracle: &mut Oracle<G>) -> Result<()> {
+        state.point.retemper(from, oracle)
     }
 
     fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {

@@ -2,7 +2,7 @@
 //!
 //! Source: Neal (2011); Fu, Luo & Zhang (2016), algorithm 1. Cost: L gradients per proposal. The rule is in
 //! [`proposal`](super::proposal); M, here the inverse of the mass, is the guess of the posterior covariance. At temperature T the
-//! target is p(θ|x)^{1/T}.
+//! values of the parameters have density p(θ|x)^{1/T}.
 
 use serde::{Deserialize, Serialize};
 use sgmcmc_core::{ExactGradient, Layout, Oracle, Result};
@@ -79,6 +79,10 @@ impl<G: ExactGradient> Dynamics<G> for Hmc {
 
     fn relocate(&self, state: &mut State, theta: &[f64], oracle: &mut Oracle<G>) -> Result<()> {
         state.point.relocate(theta, oracle)
+    }
+
+    fn retemper(&self, state: &mut State, _theta: &[f64], from: f64, oracle: &mut Oracle<G>) -> Result<()> {
+        state.point.retemper(from, oracle)
     }
 
     fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {

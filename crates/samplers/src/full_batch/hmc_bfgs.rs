@@ -138,6 +138,10 @@ impl<G: ExactGradient> Dynamics<G> for HmcBfgs {
         state.chains[state.current].relocate(theta, oracle)
     }
 
+    fn retemper(&self, state: &mut State, _theta: &[f64], from: f64, oracle: &mut Oracle<G>) -> Result<()> {
+        state.chains.iter_mut().try_for_each(|point| point.retemper(from, oracle))
+    }
+
     fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
         let State { chains, current, scale, searching, last, room } = state;
         let moving = (*current + 1) % self.chains;

@@ -1,8 +1,8 @@
 //! The Metropolis-adjusted Langevin algorithm: θ* = θ + h/2 M g(θ) + √h S z with M = S Sᵀ, accepted with probability
 //! min(1, p(θ*|x) q(θ|θ*) / (p(θ|x) q(θ*|θ))), q(θ*|θ) the density N(θ*; θ + h/2 M g(θ), h M).
 //!
-//! Source: Roberts & Tweedie (1996); Baker (2019), §4.2.2. Cost: one gradient per proposal. At temperature T the target is
-//! p(θ|x)^{1/T}. q needs no inverse of M: the noise that leads back from θ* is z* = −(z + ½ √h Sᵀ(g(θ) + g(θ*))), and
+//! Source: Roberts & Tweedie (1996); Baker (2019), §4.2.2. Cost: one gradient per proposal. At temperature T the values
+//! of the parameters have density p(θ|x)^{1/T}. q needs no inverse of M: the noise that leads back from θ* is z* = −(z + ½ √h Sᵀ(g(θ) + g(θ*))), and
 //! log q(θ|θ*) − log q(θ*|θ) = ½ zᵀz − ½ z*ᵀz*. This is [`Hmc`](super::Hmc) with one leapfrog step, draw for draw.
 
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,10 @@ impl<G: ExactGradient> Dynamics<G> for Mala {
 
     fn relocate(&self, state: &mut State, theta: &[f64], oracle: &mut Oracle<G>) -> Result<()> {
         state.point.relocate(theta, oracle)
+    }
+
+    fn retemper(&self, state: &mut State, _theta: &[f64], from: f64, oracle: &mut Oracle<G>) -> Result<()> {
+        state.point.retemper(from, oracle)
     }
 
     fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {

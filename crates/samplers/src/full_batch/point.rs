@@ -1,9 +1,9 @@
-//! Where a chain of this family is: θ with log p(θ|x) and its gradient, which the next proposal starts from.
+//! The position of a chain of this family with log density and gradient there, from which the next proposal starts.
 
 use serde::{Deserialize, Serialize};
 use sgmcmc_core::{ExactGradient, Oracle, Result};
 
-/// θ, ∇ log p(θ|x) and log p(θ|x).
+/// θ, and the gradient and value of the log density as the [`Oracle`] gives them: those of log p(θ|x) + T log |J|.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Point {
     pub(super) theta: Vec<f64>,
@@ -29,6 +29,12 @@ impl Point {
     pub(super) fn relocate<G: ExactGradient>(&mut self, theta: &[f64], oracle: &mut Oracle<G>) -> Result<()> {
         self.theta.copy_from_slice(theta);
         self.evaluate(oracle)
+    }
+
+    /// Adapts density and gradient to the oracle's temperature; they were found at temperature `from`.
+    pub(super) fn retemper<G: ExactGradient>(&mut self, from: f64, oracle: &Oracle<G>) -> Result<()> {
+        self.log_posterior += oracle.retemper(from, &self.theta, &mut self.g)?;
+        Ok(())
     }
 
     /// Whether a trajectory can go on from here.

@@ -1,6 +1,7 @@
 //! One Hamiltonian proposal: leapfrog in whitened momenta, then accept or reject.
 //!
-//! With S Sᵀ the inverse mass and p = S⁻ᵀ z the momentum, z ~ N(0, I) and H(θ, z) = −log p(θ|x)/T + ½ zᵀz. Each step:
+//! With S Sᵀ the inverse mass and p = S⁻ᵀ z the momentum, z ~ N(0, I) and H(θ, z) = −log p(θ|x)/T + ½ zᵀz. For constrained parameters
+//! log p(θ|x) stands for log p(θ|x) + T log |J|, as the [`Oracle`] gives it. Each step:
 //! z += ½ Sᵀ(ε∘g(θ))/T; θ += ε∘(S z); z += ½ Sᵀ(ε∘g(θ))/T. The end is accepted with probability min(1, exp(H₀ − H₁)).
 //!
 //! Source: Neal (2011), §5.3; Fu, Luo & Zhang (2016), algorithm 1, where exp(E₁ − E₀) is a misprint.

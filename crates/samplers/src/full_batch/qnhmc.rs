@@ -226,6 +226,10 @@ impl<G: ExactGradient> Dynamics<G> for Qnhmc {
         state.point.relocate(theta, oracle)
     }
 
+    fn retemper(&self, state: &mut State, _theta: &[f64], from: f64, oracle: &mut Oracle<G>) -> Result<()> {
+        state.point.retemper(from, oracle)
+    }
+
     fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
         let State { point, matrix, scale, counts, last, room, between, pairs } = state;
         between.resize(point.theta.len(), 0.0);

@@ -73,6 +73,11 @@ impl<G: GradientEstimator> Dynamics<G> for Badodab {
         Ok(())
     }
 
+    fn retemper(&self, state: &mut State, _theta: &[f64], from: f64, oracle: &mut Oracle<G>) -> Result<()> {
+        oracle.retemper(from, &state.theta, &mut state.g)?;
+        Ok(())
+    }
+
     fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
         let State { theta, velocity, thermostats, g } = state;
         rescale(velocity, tick);

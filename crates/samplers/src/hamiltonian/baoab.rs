@@ -61,6 +61,11 @@ impl<G: GradientEstimator> Dynamics<G> for Baoab {
         Ok(())
     }
 
+    fn retemper(&self, state: &mut State, _theta: &[f64], from: f64, oracle: &mut Oracle<G>) -> Result<()> {
+        oracle.retemper(from, &state.theta, &mut state.g)?;
+        Ok(())
+    }
+
     fn step(&self, State { theta, velocity, g }: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
         rescale(velocity, tick);
         kick(velocity, g, tick, 0.5);

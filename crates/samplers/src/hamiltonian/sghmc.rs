@@ -189,6 +189,11 @@ impl<G: GradientEstimator> Dynamics<G> for Sghmc {
         Ok(())
     }
 
+    fn retemper(&self, state: &mut State, theta: &[f64], from: f64, oracle: &mut Oracle<G>) -> Result<()> {
+        oracle.retemper(from, theta, &mut state.g)?;
+        Ok(())
+    }
+
     fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
         state.velocity.resize(state.theta.len(), 0.0);
         state.refresh(tick, oracle);

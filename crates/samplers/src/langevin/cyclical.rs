@@ -2,7 +2,8 @@
 //!
 //! Source: Zhang et al. (2020), algorithm 1. Use it with the step sizes of
 //! [`CyclicalCosine`](crate::schedule::CyclicalCosine) of the same period. In a cycle's exploration stage (the first `exploration`
-//! of it) the chain climbs, θ += h/2 ĝ(θ); in its sampling stage it is SGLD, and only there draws count.
+//! of it) the chain climbs, θ += h/2 ĝ(θ); in its sampling stage it is SGLD, and only there draws count. Both stages use the gradient at the
+//! temperature of the run: exploration climbs the density, in coordinates, that is then sampled.
 
 use serde::{Deserialize, Serialize};
 use sgmcmc_core::{Error, GradientEstimator, Oracle, Result};

@@ -80,14 +80,13 @@ impl Work {
         prior: &mut Vec<f64>,
         oracle: &mut Oracle<G>,
     ) -> Result<()> {
-        let evaluator = oracle.evaluator();
-        let n = evaluator.observations();
+        let n = oracle.evaluator().observations();
         if n == 0 {
             return Ok(());
         }
         prior.clear();
         prior.resize(theta.len(), 0.0);
-        evaluator.prior(theta, prior)?;
+        oracle.prior(theta, prior)?;
         g.iter_mut().zip(prior).for_each(|(g, prior)| *g = (*g - *prior) / n as f64);
         Ok(())
     }

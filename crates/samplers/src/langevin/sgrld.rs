@@ -3,7 +3,7 @@
 //!
 //! Sources: Patterson & Teh (2013); Şimşekli et al. (2016), §3.1, where M is the inverse of the expected Fisher information; Γ as in their eq.
 //! (9). Cost per step: one gradient estimate, one M, one Γ, and for dense M a Cholesky factor (d³/3). Without Γ the bias does not vanish with h.
-//! At a temperature T other than one Γ is multiplied by T, which leaves p^{1/T} invariant.
+//! At temperature T, Γ is multiplied by T, which leaves p^{1/T} invariant, as a density of the values of the parameters.
 
 use serde::{Deserialize, Serialize};
 use sgmcmc_core::{Error, GradientEstimator, Oracle, Result};

@@ -19,7 +19,7 @@ use crate::threshold::SamplingThreshold;
 /// | setting | default | purpose |
 /// |---|---|---|
 /// | [`minibatch`](Self::minibatch) | 1 % | observations per gradient: a count, a proportion, or a scheme |
-/// | [`temperature`](Self::temperature) | 1 | of the noise; a number or a schedule |
+/// | [`temperature`](Self::temperature) | 1 | T of the target p(θ\|x)^{1/T}; a number or a schedule |
 /// | [`seed`](Self::seed) | 0 | of all randomness |
 /// | [`chains`](Self::chains) | 1 | run side by side on threads |
 /// | [`burn_in`](Self::burn_in) | 0 | iterations before the first draw |
@@ -120,7 +120,17 @@ impl<T, D, G, M> Builder<T, D, G, M> {
         Builder { target, dynamics, gradient, mode, step_size, temperature, plan }
     }
 
-    /// The temperature of the noise: a number or a schedule. At zero the algorithm only climbs.
+    /// Sets the temperature T: a number or a schedule.
+    ///
+    /// The values of the parameters are sampled from p(θ|x)^{1/T}, prior and likelihood alike. The Jacobian of constraints is not
+    /// tempered, so that this holds for constrained parameters too. On a model that has a temperature of its own
+    /// ([`Model::temperature`](sgmcmc_core::Model::temperature)) the two multiply. A Gibbs update must itself draw from the conditional
+    /// distributions of p(θ|x)^{1/T}.
+    ///
+    /// At T = 0 there is no noise and the chain climbs to a mode of p(θ|x) as a density of the values, which is where p(θ|x)^{1/T}
+    /// concentrates as T falls. This is not the mode that [`find_mode`](Self::find_mode) looks for, which is that of the density of the
+    /// coordinates, Jacobian included. A density whose mode is on the boundary of a constraint, such as the exponential's, has none in
+    /// coordinates: they drift off without end. Methods that accept or reject need T > 0.
     #[must_use]
     pub fn temperature(self, temperature: impl Into<SharedSchedule>) -> Self {
         Self { temperature: temperature.into(), ..self }

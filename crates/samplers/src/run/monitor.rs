@@ -21,7 +21,7 @@ pub struct Progress {
     pub elapsed: Duration,
     /// Iterations per second since then.
     pub rate: f64,
-    /// The last estimate of log p(θ|x).
+    /// The last estimate of the log density: see [`StepInfo`](crate::StepInfo::log_posterior).
     pub log_posterior: f64,
     /// Whether the chain has ended, one way or another.
     pub ended: bool,

@@ -40,7 +40,7 @@ pub struct Draw<'a> {
     pub values: &'a [f64],
     /// Its weight: the step size it was made with.
     pub weight: f64,
-    /// The estimate of log p(θ|x) that came with its gradient.
+    /// The estimate of the log density that came with its gradient: see [`StepInfo`](crate::StepInfo::log_posterior).
     pub log_posterior: f64,
     /// The numbers that come with it, in the order of their names in the [`Schema`].
     pub stats: &'a [f64],
