@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// How a run was made: what is needed to repeat it, and what it cost. Kept with the draws in files.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunInfo {
     /// The algorithm and its settings.
@@ -22,17 +22,47 @@ pub struct RunInfo {
     pub burn_in: u64,
     /// Iterations per draw.
     pub thin: u64,
-    /// Iterations of each chain, burn-in included.
+    /// The number M of chains that each run interleaves: the chains of a fit are M to a run, run by run. 1 for most algorithms, and
+    /// for a selection of chains that is not made of whole runs.
+    pub interleaved: usize,
+    /// Iterations of each chain, burn-in included. Each of M interleaved chains has its share of the run's.
     pub iterations: Vec<u64>,
-    /// Gradient estimates that each chain made, burn-in included; the search for a mode does not count.
+    /// Gradient estimates that each chain made, burn-in included; the search for a mode does not count. Each of M interleaved
+    /// chains has its share of the run's.
     pub gradients: Vec<u64>,
-    /// Seconds that each chain took, burn-in included; since it was resumed, where it was.
+    /// Seconds that each chain took, burn-in included; since it was resumed, where it was. Each of M interleaved chains has its
+    /// share of the run's.
     pub seconds: Vec<f64>,
     /// The version of the library.
     pub version: String,
 }
 
+impl Default for RunInfo {
+    fn default() -> Self {
+        Self {
+            algorithm: String::new(),
+            gradient: String::new(),
+            step_size: String::new(),
+            observations: 0,
+            minibatch: None,
+            seed: 0,
+            burn_in: 0,
+            thin: 0,
+            interleaved: 1,
+            iterations: Vec::new(),
+            gradients: Vec::new(),
+            seconds: Vec::new(),
+            version: String::new(),
+        }
+    }
+}
+
 impl RunInfo {
+    /// The seconds of the longest run; of M interleaved chains, those of all M together. Zero if they are not known.
+    pub fn longest_run(&self) -> f64 {
+        self.seconds.iter().copied().fold(0.0, f64::max) * self.interleaved.max(1) as f64
+    }
+
     /// Gradient estimates per iteration, where that is known.
     pub fn gradients_per_step(&self) -> Option<f64> {
         let (gradients, steps): (u64, u64) = (self.gradients.iter().sum(), self.iterations.iter().sum());

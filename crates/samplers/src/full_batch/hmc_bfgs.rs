@@ -21,6 +21,10 @@ use crate::step_size::Tick;
 
 /// HMC-BFGS. Its step size is h = ε², as in the whole library.
 ///
+/// The algorithm is K Markov chains that take turns. [`sample`](crate::Builder::sample) records every run as K chains:
+/// `chains(4)` with the default K = 5 gives a [`Fit`](crate::Fit) of 20 chains, numbered run by run. All K start at the same
+/// point. When you step by hand, see [`Sampler::interleaved_chains`](crate::Sampler::interleaved_chains).
+///
 /// | setting | default | purpose | range |
 /// |---|---|---|---|
 /// | `chains` | 5 | chains K of the ensemble | ≥ 3 |
@@ -149,6 +153,10 @@ impl<G: ExactGradient> Dynamics<G> for HmcBfgs {
         *searching = scale.is_searching(self.adapt);
         scale.learn(self.adapt, last.acceptance_rate);
         Ok(chains[moving].log_posterior)
+    }
+
+    fn interleaved_chains(&self) -> usize {
+        self.chains
     }
 
     fn counts(&self, state: &State) -> bool {
