@@ -11,8 +11,6 @@
 //! cargo run --release --example qnhmc_gaussian --features nuts    # with NUTS as the reference
 //! ```
 
-#[path = "shared/ensemble.rs"]
-mod ensemble;
 #[path = "shared/figure.rs"]
 mod figure;
 #[path = "shared/flags.rs"]
@@ -22,7 +20,6 @@ mod normals;
 
 use std::time::Instant;
 
-use ensemble::apart;
 use figure::{Axis, Panel, Series};
 use normals::normals;
 use sgmcmc::diagnostics::{autocorrelation_to_lag, ess_bulk, ess_to_lag};
@@ -37,10 +34,9 @@ const RADIUS_99: f64 = 135.8;
 /// What a chain did.
 struct Run {
     name: &'static str,
-    /// Chains that are moved in turn.
-    chains: usize,
-    /// The projection on **1**, and −2 log p, of every iteration.
-    projection: Vec<f64>,
+    /// The projection on **1** of every iteration, for each of the chains that take turns.
+    projection: Vec<Vec<f64>>,
+    /// −2 log p of every iteration.
     distance: Vec<f64>,
     /// Seconds after each iteration.
     seconds: Vec<f64>,
@@ -71,10 +67,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let continual = Qnhmc { learning: Learning::Continual, ..frozen.clone() };
     let ensemble = HmcBfgs { steps, ..HmcBfgs::default() };
     let runs = [
-        run(("HMC", 1), Hmc { steps, ..Hmc::default() }, &target, h, &start, iterations)?,
-        run(("HMC-BFGS", ensemble.chains), ensemble, &target, h, &start, iterations)?,
-        run(("QNHMC", 1), frozen, &target, h, &start, iterations)?,
-        run(("QNHMC, continual", 1), continual, &target, h, &start, iterations)?,
+        run("HMC", Hmc { steps, ..Hmc::default() }, &target, h, &start, iterations)?,
+        run("HMC-BFGS", ensemble, &target, h, &start, iterations)?,
+        run("QNHMC", frozen, &target, h, &start, iterations)?,
+        run("QNHMC, continual", continual, &target, h, &start, iterations)?,
     ];
 
     println!(
@@ -113,7 +109,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn run<D: Dynamics<FullGradient> + Clone + std::fmt::Debug + 'static>(
-    (name, chains): (&'static str, usize),
+    name: &'static str,
     dynamics: D,
     target: &Posterior<Tensor<1>, ()>,
     h: f64,
@@ -121,14 +117,15 @@ fn run<D: Dynamics<FullGradient> + Clone + std::fmt::Debug + 'static>(
     iterations: usize,
 ) -> Result<Run, sgmcmc::Error> {
     let mut sampler = Builder::new(target.clone(), dynamics, FullGradient, h).seed(1).start(start)?;
-    let mut run =
-        Run { name, chains, projection: Vec::new(), distance: Vec::new(), seconds: Vec::new(), accepted: 0.0 };
+    let projection = vec![Vec::new(); sampler.interleaved_chains()];
+    let mut run = Run { name, projection, distance: Vec::new(), seconds: Vec::new(), accepted: 0.0 };
     let mut stats = vec![0.0; sampler.kernel().stat_names().len()];
     let began = Instant::now();
-    for _ in 0..iterations {
+    for iteration in 0..iterations {
         sampler.step()?;
         run.seconds.push(began.elapsed().as_secs_f64());
-        run.projection.push(sampler.position().iter().sum::<f64>());
+        let chain = iteration % run.projection.len();
+        run.projection[chain].push(sampler.position().iter().sum::<f64>());
         run.distance.push(-2.0 * sampler.info().log_posterior);
         sampler.kernel().stats(&mut stats);
         run.accepted += stats[0] / iterations as f64;
@@ -149,11 +146,11 @@ fn panel(runs: &[Run], label: &'static str, at: impl Fn(&Run, usize) -> f64) -> 
 
 /// Prints a line; the effective sizes per second, the paper's and by ranks.
 fn report(run: &Run) -> [f64; 2] {
-    let half = run.projection.len() / 2;
-    let (counted, seconds) = (&run.projection[half..], run.seconds[run.seconds.len() - 1] - run.seconds[half - 1]);
-    let chains = apart(counted, run.chains);
+    let half = run.seconds.len() / 2;
+    let seconds = run.seconds[run.seconds.len() - 1] - run.seconds[half - 1];
+    let chains: Vec<&[f64]> = run.projection.iter().map(|chain| &chain[chain.len() / 2..]).collect();
     let paper: f64 = chains.iter().map(|chain| ess_to_lag(chain, LAGS)).sum();
-    let lags = chains.iter().map(|chain| autocorrelation_to_lag(chain, LAGS)).sum::<f64>() / run.chains as f64;
+    let lags = chains.iter().map(|chain| autocorrelation_to_lag(chain, LAGS)).sum::<f64>() / chains.len() as f64;
     let bulk = ess_bulk(&chains);
     let (burn_in, after) = match run.distance.iter().position(|distance| *distance < RADIUS_99) {
         Some(place) => ((place + 1).to_string(), format!("{:.3}", run.seconds[place])),

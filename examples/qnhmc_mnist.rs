@@ -13,8 +13,6 @@
 //! cargo run --release --example qnhmc_mnist --features nuts    # with NUTS as the reference
 //! ```
 
-#[path = "shared/ensemble.rs"]
-mod ensemble;
 #[path = "shared/figure.rs"]
 mod figure;
 #[path = "shared/flags.rs"]
@@ -24,7 +22,6 @@ mod or_synthetic;
 
 use std::time::Instant;
 
-use ensemble::apart;
 use figure::{Axis, Panel, Series};
 use or_synthetic::or_synthetic;
 use sgmcmc::datasets::{Classified, Labelled};
@@ -113,9 +110,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let inverse_hessian = if memory == 0 { InverseHessian::Bfgs } else { InverseHessian::Lbfgs { memory, gamma } };
     let quasi = Qnhmc { steps: 5, inverse_hessian, learning, adapt, ..Qnhmc::default() };
     let results = [
-        run(("HMC", 1), Hmc { steps: 5, adapt, ..Hmc::default() }, &posterior, &test, plan)?,
-        run(("HMC-BFGS", ensemble.chains), ensemble, &posterior, &test, plan)?,
-        run(("QNHMC", 1), quasi, &posterior, &test, plan)?,
+        run("HMC", Hmc { steps: 5, adapt, ..Hmc::default() }, &posterior, &test, plan)?,
+        run("HMC-BFGS", ensemble, &posterior, &test, plan)?,
+        run("QNHMC", quasi, &posterior, &test, plan)?,
     ];
     // Where the run that came highest stays: a run that is stuck somewhere below has not burned in.
     let level = results.iter().map(Measured::level).fold(f64::NEG_INFINITY, f64::max);
@@ -198,7 +195,7 @@ fn panel(title: &str, runs: &[Measured]) -> Panel {
 }
 
 fn run<D: Dynamics<FullGradient> + Clone + std::fmt::Debug + 'static>(
-    (name, chains): (&'static str, usize),
+    name: &'static str,
     dynamics: D,
     posterior: &Posterior<Tensor<1>, Labelled>,
     test: &Digits,
@@ -210,7 +207,9 @@ fn run<D: Dynamics<FullGradient> + Clone + std::fmt::Debug + 'static>(
     let (rate, step) = (place("acceptance_rate"), place("step_size"));
     let mut stats = vec![0.0; names.len()];
     let (mut log_posterior, mut seconds, mut accepted) = (Vec::new(), Vec::new(), 0.0);
-    let mut draws: Vec<Vec<f64>> = vec![Vec::new(); PIXELS];
+    let chains = sampler.interleaved_chains();
+    // Of every weight, the draws of each of the chains that take turns.
+    let mut draws = vec![vec![Vec::new(); chains]; PIXELS];
     let mut probabilities = vec![0.0; test.y.len()];
     let began = Instant::now();
     let mut testing = 0.0;
@@ -222,7 +221,8 @@ fn run<D: Dynamics<FullGradient> + Clone + std::fmt::Debug + 'static>(
         if sampler.info().counts {
             let begun = Instant::now();
             accepted += stats[rate] / plan.draws as f64;
-            draws.iter_mut().zip(sampler.position()).for_each(|(draws, x)| draws.push(*x));
+            let chain = (log_posterior.len() - 1) % chains;
+            draws.iter_mut().zip(sampler.position()).for_each(|(draws, x)| draws[chain].push(*x));
             let new = test.probabilities(sampler.position());
             probabilities.iter_mut().zip(new).for_each(|(sum, p)| *sum += p / plan.draws as f64);
             testing += begun.elapsed().as_secs_f64();
@@ -231,12 +231,9 @@ fn run<D: Dynamics<FullGradient> + Clone + std::fmt::Debug + 'static>(
     let warm_up = plan.warm_up as usize;
     let spent = seconds[seconds.len() - 1] - seconds[warm_up - 1];
     // Median over the weights: those of pixels that are never inked have the prior for a law.
-    let median = |of: &dyn Fn(&[f64]) -> f64| {
-        let mut values: Vec<f64> = draws.iter().map(|draws| of(draws)).collect();
-        values.sort_by(f64::total_cmp);
-        values[PIXELS / 2]
-    };
-    let bulk = median(&|draws| ess_bulk(&apart(draws, chains)));
+    let mut sizes: Vec<f64> = draws.iter().map(|chains| ess_bulk(chains)).collect();
+    sizes.sort_by(f64::total_cmp);
+    let bulk = sizes[PIXELS / 2];
     let path = seconds.into_iter().zip(log_posterior).collect();
     let error = test.error(&probabilities);
     Ok(Measured { name, step_size: stats[step], accepted, bulk, rate: bulk / spent, error, path })

@@ -1,13 +1,14 @@
 //! Runs that are stopped and go on give the draws of runs that never were.
 
 use std::collections::HashMap;
+use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sgmcmc::prelude::*;
 use sgmcmc::run::{CheckpointStore, Ending, Every, Progress, StopSignal, Watch};
 use sgmcmc::sink::{Memory, Moments, Spread};
-use sgmcmc::{Error, Fit, Sghmc, sgld, sgldcv};
+use sgmcmc::{Dynamics, Error, Fit, Sghmc, sgld, sgldcv};
 use sgmcmc_testkit::models::Case;
 use sgmcmc_testkit::models::logistic::{self, Logistic};
 
@@ -68,6 +69,54 @@ fn a_stopped_run_goes_on_bit_for_bit() {
         assert_eq!(resumed.chains(), whole.chains(), "stopped past iteration {iteration}");
         assert_eq!(resumed.endings(), [Ending::Complete, Ending::Complete]);
     }
+}
+
+/// The chains of a run that interleaves them are stopped at any place of a round, and go on.
+#[test]
+fn interleaved_chains_go_on_bit_for_bit() {
+    fn check<D, G>(dynamics: D, gradient: G, draws: usize)
+    where
+        D: Dynamics<G> + Debug + Clone + 'static,
+        G: GradientEstimator + Debug + Clone + 'static,
+    {
+        let posterior = Logistic::simulate(60, 1).by_hand;
+        let run = || {
+            let run = Builder::new(posterior.clone(), dynamics.clone(), gradient.clone(), 1e-3);
+            run.seed(3).chains(2).burn_in(5).thin(2)
+        };
+        let whole = run().sample(&start(), draws).unwrap();
+        let sink = |_| (Memory::default(), Moments::new(Spread::Covariance));
+        let moments = run().sample_into(&start(), draws, sink).unwrap();
+        for iteration in [1, 9, 20, 21, 22, 23, 47] {
+            let shelf = Shelf::default();
+            let (signal, watch) = stop_past(iteration);
+            let stopped = run().checkpoint(shelf.clone(), Every::Steps(1000)).stop_on(&signal).progress(watch);
+            let stopped = stopped.sample(&start(), draws).unwrap();
+            assert_eq!(stopped.endings()[0], Ending::Stopped);
+            assert_eq!(stopped.endings().len(), whole.chains().len());
+            for (part, whole) in stopped.chains().iter().zip(whole.chains()) {
+                assert!(part.rows().zip(whole.rows()).all(|(a, b)| a == b));
+            }
+            let resumed = run().checkpoint(shelf, Every::Steps(1000)).sample(&start(), draws).unwrap();
+            assert_eq!(resumed.chains(), whole.chains(), "stopped past iteration {iteration}");
+            assert!(resumed.endings().iter().all(|ending| *ending == Ending::Complete));
+
+            let shelf = Shelf::default();
+            let (signal, watch) = stop_past(iteration);
+            let stopped = run().checkpoint(shelf.clone(), Every::Steps(4)).stop_on(&signal).progress(watch);
+            stopped.sample_into(&start(), draws, sink).unwrap();
+            let resumed = run().checkpoint(shelf, Every::Steps(4)).sample_into(&start(), draws, sink).unwrap();
+            for (((memory, found), _), ((_, expected), _)) in resumed.iter().zip(&moments) {
+                assert_eq!(memory.len(), whole.chains()[0].len());
+                assert_eq!(found.mean(), expected.mean(), "stopped past iteration {iteration}");
+                assert_eq!(found.covariance(), expected.covariance(), "stopped past iteration {iteration}");
+            }
+        }
+    }
+    check(Hamcmc::default(), Svrg::new(WithoutReplacement::new(7), 4), 40);
+    // The search for the step size ends in the middle of a round.
+    let adapt = Some(DualAveraging { iterations: 12, acceptance: 0.8 });
+    check(HmcBfgs { steps: 2, adapt, ..HmcBfgs::default() }, FullGradient, 40);
 }
 
 #[test]

@@ -562,12 +562,14 @@ fn every_kernel_draws_the_same_however_it_is_run() {
             let target = logistic::model().with(&logistic_data(30).with_precision(precision));
             let run = Builder::new(target, dynamics.clone(), gradient.clone(), 1e-3).seed(5);
             let fit = run.sample(&logistic_start(), 4).unwrap();
-            let mut sampler = run.start(&logistic_start()).unwrap();
-            for (row, iteration) in fit.chains()[0].rows().zip(fit.chains()[0].iterations()) {
-                while sampler.info().iterations < *iteration {
-                    sampler.step().unwrap();
+            for chain in fit.chains() {
+                let mut sampler = run.start(&logistic_start()).unwrap();
+                for (row, iteration) in chain.rows().zip(chain.iterations()) {
+                    while sampler.info().iterations < *iteration {
+                        sampler.step().unwrap();
+                    }
+                    assert_eq!(row, sampler.position(), "{precision:?}");
                 }
-                assert_eq!(row, sampler.position(), "{precision:?}");
             }
             let chains = || run.clone().chains(3).sample(&logistic_start(), 2).unwrap();
             let on = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(chains);

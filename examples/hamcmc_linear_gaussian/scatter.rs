@@ -25,16 +25,16 @@ pub fn scatter(steps: usize, out: &str) -> Result<(), Failure> {
     macro_rules! add {
         ($name:expr, $dynamics:expr) => {
             // The step whose draws come closest to the posterior: least ‖S Σ⁻¹ − I‖, S their covariance.
-            let mut closest: Option<(f64, f64, Vec<[f64; 2]>)> = None;
+            let mut closest: Option<(f64, f64, HalfRun)> = None;
             for c in grid() {
                 let Some(draws) = second_half(problem.sampler($dynamics, c, 2)?, steps) else { continue };
-                let off = distance(&spread(&draws), &problem.precision);
+                let off = distance(&spread(&draws.points), &problem.precision);
                 if closest.as_ref().is_none_or(|(least, ..)| off < *least) {
                     closest = Some((off, c, draws));
                 }
             }
             let (_, c, draws) = closest.ok_or("no step of the grid is stable")?;
-            show($name, Some(c), spread(&draws));
+            show($name, Some(c), spread(&draws.points));
             panels.push(panel($name, draws, &problem.mean, &factor));
         };
     }
@@ -45,10 +45,11 @@ pub fn scatter(steps: usize, out: &str) -> Result<(), Failure> {
     figure::save(out, &panels)
 }
 
-/// A thousand draws over the contours that hold 39 %, 86 % and 99 % of the posterior.
-fn panel(name: &str, draws: Vec<[f64; 2]>, mean: &[f64], factor: &Cholesky) -> Panel {
-    let thin = (draws.len() / 1000).max(1);
-    let points = draws.iter().step_by(thin).map(|draw| (draw[0], draw[1])).collect();
+/// About a thousand draws over the contours that hold 39 %, 86 % and 99 % of the posterior. Chains that take turns are shown alike.
+fn panel(name: &str, draws: HalfRun, mean: &[f64], factor: &Cholesky) -> Panel {
+    let HalfRun { points, interleaved } = draws;
+    let thin = (points.len() / 1000).max(1);
+    let points = points.chunks(interleaved).step_by(thin).flatten().map(|draw| (draw[0], draw[1])).collect();
     let mut series = vec![Series { name: String::new(), colour: 0, dots: true, points }];
     for radius in [1.0, 2.0, 3.0] {
         let points = (0..=100).map(|k| {
@@ -63,16 +64,23 @@ fn panel(name: &str, draws: Vec<[f64; 2]>, mean: &[f64], factor: &Cholesky) -> P
     Panel { title: name.into(), x: axis("θ₁"), y: axis("θ₂"), series }
 }
 
+/// The draws of the second half of a run.
+struct HalfRun {
+    points: Vec<[f64; 2]>,
+    /// Chains that take turns.
+    interleaved: usize,
+}
+
 /// The draws of the second half of a run, unless it leaves the finite numbers.
-fn second_half(mut sampler: Sampler<Tensor<1>>, steps: usize) -> Option<Vec<[f64; 2]>> {
-    let mut draws = Vec::new();
+fn second_half(mut sampler: Sampler<Tensor<1>>, steps: usize) -> Option<HalfRun> {
+    let mut points = Vec::new();
     for iteration in 0..steps {
         sampler.step().ok()?;
         if iteration >= steps / 2 {
-            draws.push([sampler.coordinates()[0], sampler.coordinates()[1]]);
+            points.push([sampler.coordinates()[0], sampler.coordinates()[1]]);
         }
     }
-    Some(draws)
+    Some(HalfRun { points, interleaved: sampler.interleaved_chains() })
 }
 
 /// ‖S A − I‖.

@@ -121,6 +121,7 @@ fn described(fit: &Fit, path: &Path, format: &str) -> String {
     }
     let run = fit.info();
     let seconds: Vec<String> = run.seconds.iter().map(|seconds| format!("{seconds:.1}")).collect();
+    let interleaved = if run.interleaved > 1 { fit.describe_chains() } else { String::new() };
     let rows = [
         ("algorithm", run.algorithm.clone()),
         ("gradient", run.gradient.clone()),
@@ -129,6 +130,7 @@ fn described(fit: &Fit, path: &Path, format: &str) -> String {
         ("minibatch", run.minibatch.map_or_else(String::new, |size| size.to_string())),
         ("burn-in", known(run.burn_in)),
         ("thin", known(run.thin)),
+        ("chains", interleaved),
         ("seed", if run.iterations.is_empty() { String::new() } else { run.seed.to_string() }),
         ("seconds", seconds.join(", ")),
         ("version", run.version.clone()),

@@ -5,7 +5,7 @@ use std::process::{Command, Output, Stdio};
 
 use sgmcmc_core::Layout;
 use sgmcmc_samplers::sink::Draw;
-use sgmcmc_samplers::{ChainDraws, Fit};
+use sgmcmc_samplers::{ChainDraws, Fit, RunInfo};
 use sgmcmc_storage::fits;
 
 /// Two chains of 1,000 draws of `mu` and `beta[0..3]`; `apart` moves the second chain.
@@ -142,6 +142,12 @@ fn info_shows_names_shapes_and_chains() {
     for part in ["fit.sgmcmc (Native)", "beta  [3]", "0  1000 draws, complete", "statistics  alpha"] {
         assert!(output.contains(part), "{part}: {output}");
     }
+    assert!(!output.contains("interleaved"), "{output}");
+    let fit = fits::open(folder.path().join("fit.sgmcmc")).unwrap();
+    let path = folder.path().join("interleaved.sgmcmc");
+    fits::save(&fit.with_info(RunInfo { interleaved: 2, ..RunInfo::default() }), &path).unwrap();
+    let output = stdout(&sgmcmc(&["info", text(&path)]));
+    assert!(output.contains("chains        2 chains (1 run of 2 interleaved chains)"), "{output}");
 }
 
 #[test]

@@ -81,6 +81,15 @@ pub trait Dynamics<G: GradientEstimator>: Send + Sync {
         self.relocate(state, theta, oracle)
     }
 
+    /// The number M of Markov chains that take turns: iteration t, counted from 1, moves chain (t − 1) mod M. At least 1.
+    ///
+    /// The draws of one chain are correlated, those of different chains are nearly independent. Runs therefore record them as M
+    /// chains, see [`Builder::sample`](crate::Builder::sample). All have the same number of draws if [`counts`](Self::counts)
+    /// stays `true` once it is.
+    fn interleaved_chains(&self) -> usize {
+        1
+    }
+
     /// Whether the last step was one whose draw counts; those that only explore do not.
     fn counts(&self, state: &Self::State) -> bool {
         let _ = state;

@@ -138,6 +138,10 @@ impl Kernel for Gibbs {
         self.inner.info()
     }
 
+    fn interleaved_chains(&self) -> usize {
+        self.inner.interleaved_chains()
+    }
+
     fn step_sizes(&self, h: &mut [f64]) {
         self.inner.step_sizes(h);
     }

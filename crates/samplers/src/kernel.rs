@@ -58,6 +58,9 @@ pub trait Kernel: Send + fmt::Debug {
     /// What is known of the last step.
     fn info(&self) -> StepInfo;
 
+    /// The number of Markov chains that take turns, see [`Dynamics::interleaved_chains`].
+    fn interleaved_chains(&self) -> usize;
+
     /// Writes the step size of every coordinate in the last step into `h`.
     fn step_sizes(&self, h: &mut [f64]);
 
@@ -235,6 +238,10 @@ where
 
     fn info(&self) -> StepInfo {
         self.info
+    }
+
+    fn interleaved_chains(&self) -> usize {
+        self.dynamics.interleaved_chains().max(1)
     }
 
     fn step_sizes(&self, h: &mut [f64]) {

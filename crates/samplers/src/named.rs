@@ -156,7 +156,7 @@ pub fn psgld<P: TensorTree, D: TensorTree>(
     plain(model, data, step_size, Psgld::default())
 }
 
-/// Quasi-Newton Langevin dynamics.
+/// Quasi-Newton Langevin dynamics. A run is recorded as the three chains that it interleaves, see [`Hamcmc`].
 pub fn hamcmc<P: TensorTree, D: TensorTree>(
     model: &Model<P, D>,
     data: &Dataset<D>,

@@ -4,12 +4,14 @@
 //! cargo run --release -p slow -- posteriors [name]
 //! cargo run --release -p slow --features nuts -- posteriors [name]
 //! cargo run --release -p slow -- figure-4-2-1
+//! cargo run --release -p slow -- mcse
 //! ```
 //!
 //! Each suite prints every number it judges and its criterion. The exit code is 0 when all criteria hold, 1 when one fails,
 //! and 2 when the suite is not known. Where the data are not there, a suite says so and exits with 0.
 
 mod figure_4_2_1;
+mod mcse;
 mod posteriordb;
 mod posteriors;
 mod whiten;
@@ -22,7 +24,8 @@ const USAGE: &str = "usage: cargo run --release -p slow -- <suite>
 
 suites:
   posteriors     means and standard deviations against the reference draws of posteriordb; of one, if it is named
-  figure-4-2-1   time per iteration and divergence from the posterior of a normal mean, as N grows";
+  figure-4-2-1   time per iteration and divergence from the posterior of a normal mean, as N grows
+  mcse           reported Monte Carlo errors against the spread of the means of replicated runs, for every algorithm";
 
 /// How a suite ended.
 enum Outcome {
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         ["posteriors"] => posteriors::run(None),
         ["posteriors", only] => posteriors::run(Some(only)),
         ["figure-4-2-1"] => figure_4_2_1::run(),
+        ["mcse"] => mcse::run(),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

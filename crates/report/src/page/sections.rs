@@ -78,7 +78,7 @@ fn parameters(names: &[String]) -> String {
 /// How the run was made.
 pub(super) fn run(fit: &Fit) -> String {
     let info = fit.info();
-    let seconds: f64 = info.seconds.iter().copied().fold(0.0, f64::max);
+    let seconds = info.longest_run();
     let known = |value: u64| (value > 0).then(|| value.to_string());
     let text = |value: &String| (!value.is_empty()).then(|| value.clone());
     let rows = [
@@ -89,9 +89,10 @@ pub(super) fn run(fit: &Fit) -> String {
         ("minibatch", info.minibatch.map(short)),
         ("burn-in", Some(info.burn_in.to_string()).filter(|_| !info.iterations.is_empty())),
         ("iterations per draw", known(info.thin)),
+        ("chains", (info.interleaved > 1).then(|| fit.describe_chains())),
         ("gradients per iteration", info.gradients_per_step().map(short)),
         ("seed", Some(info.seed.to_string()).filter(|_| !info.iterations.is_empty())),
-        ("slowest chain", (seconds > 0.0).then(|| format!("{} s", short(seconds)))),
+        ("longest run", (seconds > 0.0).then(|| format!("{} s", short(seconds)))),
         ("mode", fit.mode().map(ToString::to_string)),
         ("version", text(&info.version)),
     ];
@@ -145,8 +146,10 @@ fn bad(bad: bool) -> &'static str {
 /// The chains and their colours.
 pub(super) fn legend(chains: usize) -> String {
     let entry = |chain: usize| format!("<span><i style=\"background:var(--c{})\"></i>{chain}</span>", chain % 8);
-    let entries: String = (0..chains.min(16)).map(entry).collect();
-    format!("<p class=\"legend\">Chain: {entries}</p>")
+    let shown = chains.min(16);
+    let entries: String = (0..shown).map(entry).collect();
+    let rest = if chains > shown { format!("<span>and {} more</span>", chains - shown) } else { String::new() };
+    format!("<p class=\"legend\">Chain: {entries}{rest}</p>")
 }
 
 /// Which parameters have plots.

@@ -2,7 +2,7 @@
 
 use sgmcmc_core::Layout;
 use sgmcmc_samplers::sink::Draw;
-use sgmcmc_samplers::{ChainDraws, Fit, Health};
+use sgmcmc_samplers::{ChainDraws, Fit, Health, RunInfo};
 
 use super::Report;
 use crate::plot::Prior;
@@ -73,6 +73,17 @@ fn the_page_has_all_its_parts() {
     for svg in pictures(&page) {
         roxmltree::Document::parse(svg).unwrap();
     }
+}
+
+#[test]
+fn interleaved_chains_are_named() {
+    let info = RunInfo { interleaved: 5, seconds: vec![0.5; 20], ..RunInfo::default() };
+    let page = Report::new(&fit("beta", 1, 20, 50, scrambled).with_info(info)).html().unwrap();
+    for part in ["20 chains × 50 draws", "20 chains (4 runs of 5 interleaved chains)", "2.5 s", "and 4 more"] {
+        assert!(page.contains(part), "the page has no {part}");
+    }
+    let page = Report::new(&fit("beta", 1, 4, 50, scrambled)).html().unwrap();
+    assert!(!page.contains("interleaved") && !page.contains("<span>and "));
 }
 
 #[test]

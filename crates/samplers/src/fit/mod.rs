@@ -110,6 +110,17 @@ impl Fit {
         &self.info
     }
 
+    /// The number of chains in words: "4 chains", or "12 chains (4 runs of 3 interleaved chains)".
+    pub fn describe_chains(&self) -> String {
+        let count = |number: usize, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
+        let chains = count(self.chains.len(), "chain");
+        let interleaved = self.info.interleaved;
+        if interleaved <= 1 || !self.chains.len().is_multiple_of(interleaved) {
+            return chains;
+        }
+        format!("{chains} ({} of {interleaved} interleaved chains)", count(self.chains.len() / interleaved, "run"))
+    }
+
     /// The draws of one value (`beta[3]`), chain after chain.
     ///
     /// # Errors

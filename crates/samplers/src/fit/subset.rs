@@ -19,7 +19,8 @@ impl Fit {
     #[must_use]
     pub fn without_first(&self, draws: usize) -> Self {
         let mut fit = self.with_draws(|chain| (draws.min(chain.len())..chain.len()).collect());
-        fit.info.burn_in = fit.info.burn_in.saturating_add(fit.info.thin.saturating_mul(draws as u64));
+        let iterations = fit.info.thin.saturating_mul(fit.info.interleaved as u64).saturating_mul(draws as u64);
+        fit.info.burn_in = fit.info.burn_in.saturating_add(iterations);
         fit
     }
 
@@ -52,6 +53,9 @@ impl Fit {
         fit.chains = chains.iter().map(|chain| self.chains[*chain].clone()).collect();
         fit.endings = chains.iter().map(|chain| self.endings[*chain].clone()).collect();
         let info = &mut fit.info;
+        if !are_whole_runs(chains, info.interleaved) {
+            info.interleaved = 1;
+        }
         info.seconds = pick(&self.info.seconds, chains);
         info.iterations = pick(&self.info.iterations, chains);
         info.gradients = pick(&self.info.gradients, chains);
@@ -98,6 +102,13 @@ impl Fit {
         fit.chains = self.chains.iter().map(|chain| chain.only(&which(chain))).collect();
         fit
     }
+}
+
+/// Whether `chains` are all chains of some runs of `interleaved` chains each, run by run.
+fn are_whole_runs(chains: &[usize], interleaved: usize) -> bool {
+    let follow =
+        |run: &[usize]| run[0].is_multiple_of(interleaved) && run.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+    interleaved > 0 && chains.chunks(interleaved).all(|run| run.len() == interleaved && follow(run))
 }
 
 fn pick<T: Copy>(values: &[T], places: &[usize]) -> Vec<T> {

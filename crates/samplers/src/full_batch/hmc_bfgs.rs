@@ -21,6 +21,10 @@ use crate::step_size::Tick;
 
 /// HMC-BFGS. Its step size is h = ε², as in the whole library.
 ///
+/// The algorithm is K Markov chains that take turns. [`sample`](crate::Builder::sample) records every run as K chains:
+/// `chains(4)` with the default K = 5 gives a [`Fit`](crate::Fit) of 20 chains, numbered run by run. All K start at the same
+/// point. When you step by hand, see [`Sampler::interleaved_chains`](crate::Sampler::interleaved_chains).
+///
 /// | setting | default | purpose | range |
 /// |---|---|---|---|
 /// | `chains` | 5 | chains K of the ensemble | ≥ 3 |
@@ -167,6 +171,10 @@ impl<G: ExactGradient> Dynamics<G> for HmcBfgs {
     fn apply_root(&self, _state: &mut State, v: &mut [f64], _transpose: bool) -> Result<()> {
         v.iter_mut().for_each(|v| *v *= self.gamma.sqrt());
         Ok(())
+    }
+
+    fn interleaved_chains(&self) -> usize {
+        self.chains
     }
 
     fn counts(&self, state: &State) -> bool {

@@ -149,6 +149,7 @@ impl Nuts {
             seed: self.seed,
             burn_in: self.warm_up,
             thin: 1,
+            interleaved: 1,
             iterations: vec![self.warm_up + draws as u64; self.chains],
             gradients: chains.iter().map(|chain| chain.gradients).collect(),
             seconds: chains.iter().map(|chain| chain.seconds).collect(),

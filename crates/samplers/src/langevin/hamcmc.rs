@@ -20,9 +20,14 @@ use crate::step_size::Tick;
 
 /// Quasi-Newton Langevin dynamics.
 ///
+/// The algorithm is M Markov chains that take turns: iteration t moves θₜ₋ₘ to θₜ. Draws of one chain are correlated, those of
+/// different chains are nearly independent. [`sample`](crate::Builder::sample) therefore records every run as M chains:
+/// `chains(4)` with the default M = 3 gives a [`Fit`](crate::Fit) of 12 chains, numbered run by run. All M start at the same
+/// point. When you step by hand, see [`Sampler::interleaved_chains`](crate::Sampler::interleaved_chains).
+///
 /// | setting | default | purpose | range |
 /// |---|---|---|---|
-/// | `memory` | 3 | M; H is made of M−1 pairs | ≥ 2, typically 2 to 5 |
+/// | `memory` | 3 | M, the number of chains; H is made of M−1 pairs | ≥ 2, typically 2 to 5 |
 /// | `lambda` | 1 | λ: H approximates the inverse of the Hessian plus λI | ≥ 0 |
 /// | `gamma` | 1 | γ: H is γI where no pair says otherwise; fixed, or from the newest pair | > 0 |
 ///
@@ -30,7 +35,7 @@ use crate::step_size::Tick;
 /// times a constant, is a good start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hamcmc {
-    /// M.
+    /// M, the number of chains that take turns; H is made of M−1 pairs.
     pub memory: usize,
     /// λ.
     pub lambda: f64,
@@ -113,6 +118,10 @@ impl<G: GradientEstimator> Dynamics<G> for Hamcmc {
         theta.copy_from_slice(next);
         *oldest = (*oldest + 1) % (self.memory - 1);
         Ok(log_posterior)
+    }
+
+    fn interleaved_chains(&self) -> usize {
+        self.memory
     }
 
     fn is_preconditioned(&self) -> bool {

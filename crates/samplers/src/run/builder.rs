@@ -21,7 +21,7 @@ use crate::threshold::SamplingThreshold;
 /// | [`minibatch`](Self::minibatch) | 1 % | observations per gradient: a count, a proportion, or a scheme |
 /// | [`temperature`](Self::temperature) | 1 | T of the target p(θ\|x)^{1/T}; a number or a schedule |
 /// | [`seed`](Self::seed) | 0 | of all randomness |
-/// | [`chains`](Self::chains) | 1 | run side by side on threads |
+/// | [`chains`](Self::chains) | 1 | chains that run side by side on threads |
 /// | [`burn_in`](Self::burn_in) | 0 | iterations before the first draw |
 /// | [`thin`](Self::thin) | 1 | iterations per draw |
 /// | [`jitter`](Self::jitter) | 10 | how far chains with a common start begin apart, in standard deviations of the noise of one step |
@@ -143,7 +143,8 @@ impl<T, D, G, M> Builder<T, D, G, M> {
         self
     }
 
-    /// How many chains are run, side by side on threads.
+    /// How many chains are run, side by side on threads. An algorithm that interleaves M chains is recorded as M chains for each
+    /// of these, see [`sample`](Self::sample).
     #[must_use]
     pub fn chains(mut self, chains: usize) -> Self {
         self.plan.chains = chains;
@@ -157,7 +158,8 @@ impl<T, D, G, M> Builder<T, D, G, M> {
         self
     }
 
-    /// Iterations per draw.
+    /// Iterations per draw. An algorithm that interleaves M chains keeps every k-th round of M iterations, k = `iterations`: every
+    /// k-th draw of each of its chains.
     #[must_use]
     pub fn thin(mut self, iterations: u64) -> Self {
         self.plan.thin = iterations;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use sgmcmc_core::{Error, Layout, Result};
 
-/// Keeps the last checkpoint of every chain. Files are one way; see the storage crate.
+/// Keeps the last checkpoint of every chain. Files are one way; see the storage crate. Interleaved chains have one checkpoint together.
 pub trait CheckpointStore: Send + Sync {
     /// Replaces the checkpoint of `chain`, all or nothing.
     fn save(&self, chain: usize, bytes: &[u8]) -> Result<()>;

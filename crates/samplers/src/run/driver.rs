@@ -12,7 +12,8 @@ use crate::kernel::{Cost, Kernel, StepInfo};
 use crate::prediction::{EVALUATIONS, PredictionPlan};
 use crate::sink::{Draw, Sink};
 
-/// Takes all the steps of one chain, from its last checkpoint if there is one, and hands its draws to `sink`.
+/// Takes all the steps of one run, from its last checkpoint if there is one, and hands its draws to `sink`. With interleaved chains
+/// `draws` is the number of all of them together, a multiple of the number of chains.
 ///
 /// # Errors
 ///
@@ -35,7 +36,7 @@ pub(super) fn drive<S: Sink>(
         sink.restore(&restored.sink)?;
         run.place = restored.place;
     }
-    let total = plan.burn_in + plan.thin * draws as u64;
+    let total = plan.burn_in.saturating_add(plan.thin.saturating_mul(draws as u64));
     let first = run.kernel.info().iterations;
     let mut clock = Clock::new(plan.watch.clone(), keeper.chain(), first, total);
     let ending = match run.finish(&mut sink, plan, draws, &mut keeper, &mut clock) {
@@ -65,6 +66,28 @@ pub(super) struct Driven<O> {
     pub(super) cost: Cost,
     pub(super) bias: Bias,
     pub(super) seconds: f64,
+}
+
+impl<O> Driven<Vec<O>> {
+    /// The interleaved chains one by one, each with its share of the cost and the ending of the run.
+    pub(super) fn apart(self) -> impl Iterator<Item = Driven<O>> {
+        let Self { output, ending, iterations, cost, bias, seconds } = self;
+        let chains = output.len();
+        output.into_iter().enumerate().map(move |(chain, output)| Driven {
+            output,
+            ending: ending.clone(),
+            iterations: share(iterations, chains, chain),
+            cost: Cost { gradients: share(cost.gradients, chains, chain), ..cost },
+            bias: bias.clone(),
+            seconds: seconds / chains as f64,
+        })
+    }
+}
+
+/// Part `part` of `total` divided by `parts`; the first parts have the remainder.
+fn share(total: u64, parts: usize, part: usize) -> u64 {
+    let parts = parts as u64;
+    total / parts + u64::from((part as u64) < total % parts)
 }
 
 /// A chain under way.
@@ -115,6 +138,7 @@ impl Run {
         keeper: &mut Keeper,
         clock: &mut Clock,
     ) -> Result<Ending> {
+        let chains = self.kernel.interleaved_chains() as u64;
         while self.place.draws < draws {
             if plan.stop.is_set() {
                 self.save(sink, keeper)?;
@@ -127,7 +151,8 @@ impl Run {
                 self.place.begin = self.begins(plan, info.iterations)?;
             }
             let after = self.place.begin.map_or(0, |begin| info.iterations.saturating_sub(begin));
-            if after > 0 && after.is_multiple_of(plan.thin) && info.counts {
+            // A round moves every interleaved chain once, and is kept or left out as a whole.
+            if after > 0 && after.div_ceil(chains).is_multiple_of(plan.thin) && info.counts {
                 self.record(sink, plan)?;
             }
             if keeper.is_due() {

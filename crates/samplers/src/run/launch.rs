@@ -15,7 +15,7 @@ use super::{ModePlan, Sampler, Starts, driver};
 use crate::dynamics::Dynamics;
 use crate::fit::{Bias, Ending, Fit, RunInfo};
 use crate::kernel::{Kernel, Recipe};
-use crate::sink::{Memory, Schema, Sink};
+use crate::sink::{Interleaved, Memory, Schema, Sink};
 
 /// A run about to begin.
 struct Prepared<D, G> {
@@ -47,7 +47,12 @@ where
         Sampler::new(kernel, to_device(start, &default_device()), mode)
     }
 
-    /// `draws` draws of every chain, kept in memory.
+    /// Makes `draws` draws of every chain and keeps them in memory.
+    ///
+    /// [`Hamcmc`](crate::Hamcmc) and [`HmcBfgs`](crate::HmcBfgs) interleave M chains: iteration t moves chain (t − 1) mod M. Their
+    /// runs are recorded as M chains each, so that R-hat, effective sample sizes and Monte Carlo errors see the chains apart:
+    /// C runs give a fit of C·M chains, numbered run by run. `draws` counts the draws of all M chains of a run together and is
+    /// rounded up to a multiple of M; each chain has `draws`/M of them. With other algorithms M is 1.
     ///
     /// # Errors
     ///
@@ -58,6 +63,7 @@ where
         T::Params: 'a,
     {
         let prepared = self.prepare(&start.into(), &self.plan)?;
+        let draws = self.whole_rounds(draws);
         let values = prepared.layout.value_count();
         let stats = self.dynamics.stat_names(&prepared.layout).len() + usize::from(self.plan.threshold.is_some());
         let needed = Memory::bytes(draws, values, stats).saturating_mul(self.plan.chains);
@@ -71,13 +77,17 @@ where
         }
         let (layout, mode) = (prepared.layout.clone(), prepared.mode.clone());
         let observations = prepared.chains.first().map_or(0, |(evaluator, _)| evaluator.observations());
-        let chains = self.run(prepared, draws, |_| Memory::default())?;
+        let chains = self.run(&self.plan, prepared, draws, |_| Memory::default())?;
         let info = self.info(observations, &chains);
         let (chains, endings) = chains.into_iter().map(|chain| (chain.output, chain.ending)).unzip();
         Ok(Fit::new(layout, chains)?.with_endings(endings)?.with_mode(mode).with_info(info))
     }
 
-    /// Hands `draws` draws of every chain to a sink of its own, made by `sink` from the number of the chain.
+    /// Hands `draws` draws of every chain to a sink of its own, made by `sink` from the number of the chain. Returns the output of
+    /// each sink and how its chain ended.
+    ///
+    /// Each of M interleaved chains has its own sink, see [`sample`](Self::sample): chain k of run r is number r·M + k. `draws`
+    /// counts the draws of all M together. The ending of a run is that of all its chains.
     ///
     /// # Errors
     ///
@@ -92,8 +102,21 @@ where
         T::Params: 'a,
     {
         let prepared = self.prepare(&start.into(), &self.plan)?;
-        let chains = self.run(prepared, draws, sink)?;
+        // The outputs of sinks have no place for a prediction of the bias.
+        let plan = Plan { examine: false, ..self.plan.clone() };
+        let chains = self.run(&plan, prepared, self.whole_rounds(draws), sink)?;
         Ok(chains.into_iter().map(|chain| (chain.output, chain.ending)).collect())
+    }
+
+    /// The number of Markov chains that take turns in each run.
+    fn interleaved_chains(&self) -> usize {
+        self.dynamics.interleaved_chains().max(1)
+    }
+
+    /// `draws` rounded up, so that all interleaved chains have the same number of draws.
+    fn whole_rounds(&self, draws: usize) -> usize {
+        let chains = self.interleaved_chains();
+        draws.div_ceil(chains).saturating_mul(chains)
     }
 
     fn prepare(&self, starts: &Starts<'_, T::Params>, plan: &Plan) -> Result<Prepared<D, G>> {
@@ -157,8 +180,10 @@ where
         Ok(())
     }
 
+    /// Runs all chains; the result has one entry per recorded chain.
     fn run<S: Sink>(
         &self,
+        plan: &Plan,
         prepared: Prepared<D, G>,
         draws: usize,
         sink: impl Fn(usize) -> S + Sync,
@@ -168,15 +193,16 @@ where
         let run = |(chain, (mut evaluator, theta)): (usize, (Box<dyn Evaluator>, Vec<f64>))| {
             evaluator.settle()?;
             let kernel = self.kernel(&recipe, evaluator, &theta, chain)?;
-            let mut sink = sink(chain);
-            let stats = driver::stat_names(kernel.as_ref(), &self.plan);
+            let mut sink = Interleaved::new(chain, kernel.interleaved_chains(), &sink);
+            let stats = driver::stat_names(kernel.as_ref(), plan);
             sink.begin(&Schema { layout: layout.clone(), draws, chain, stats })?;
             let keeper = Keeper::new(self.plan.checkpoints.clone(), Identity { chain, ..identity.clone() });
-            driver::drive(kernel, sink, &self.plan, draws, keeper)
+            driver::drive(kernel, sink, plan, draws, keeper)
         };
         // Indexed, so that the order of the results is that of the chains whatever thread ran them; in a scope, so that a
         // single chain runs on a thread of the pool too, where dividing its work is cheapest.
-        rayon::scope(|_| chains.into_par_iter().enumerate().map(run).collect())
+        let runs: Result<Vec<_>> = rayon::scope(|_| chains.into_par_iter().enumerate().map(run).collect());
+        Ok(runs?.into_iter().flat_map(Driven::apart).collect())
     }
 
     /// Chain number `chain`, about to start at `theta`.
@@ -206,6 +232,7 @@ where
             seed: self.plan.seed,
             burn_in: self.plan.burn_in,
             thin: self.plan.thin,
+            interleaved: self.interleaved_chains(),
             iterations: chains.iter().map(|chain| chain.iterations).collect(),
             gradients: chains.iter().map(|chain| chain.cost.gradients).collect(),
             seconds: chains.iter().map(|chain| chain.seconds).collect(),

@@ -11,7 +11,8 @@ use sgmcmc_core::{Error, Result};
 /// Where a chain is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// The number of the chain.
+    /// The number of the chain, as counted by [`Builder::chains`](crate::Builder::chains): interleaved chains are reported
+    /// together.
     pub chain: usize,
     /// Iterations done, burn-in included.
     pub iteration: u64,

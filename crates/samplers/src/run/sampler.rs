@@ -49,6 +49,16 @@ impl<P: TensorTree> Sampler<P> {
         self.kernel.info()
     }
 
+    /// The number M of Markov chains that take turns: 1 for most algorithms, more for
+    /// [`Hamcmc`](crate::Hamcmc) and [`HmcBfgs`](crate::HmcBfgs).
+    ///
+    /// The position after iteration t belongs to chain (t − 1) mod M, with t = [`info().iterations`](StepInfo::iterations).
+    /// Separate the draws by this number before you compute autocorrelations or effective sample sizes: the interleaved draws
+    /// look nearly independent whatever the correlation within each chain.
+    pub fn interleaved_chains(&self) -> usize {
+        self.kernel.interleaved_chains()
+    }
+
     /// Names, shapes and places of the parameters.
     pub fn layout(&self) -> &Layout {
         self.kernel.layout()

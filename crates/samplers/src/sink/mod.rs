@@ -1,11 +1,13 @@
 //! Sinks: what becomes of draws. A sink never sees a sampler, and a sampler never sees a sink.
 
+mod interleaved;
 mod memory;
 mod moments;
 mod quantiles;
 mod scores;
 mod test_function;
 
+pub(crate) use interleaved::Interleaved;
 pub use memory::Memory;
 pub use moments::{Moments, RunningMoments, Spread};
 pub use quantiles::{Digest, Quantiles};
@@ -23,9 +25,10 @@ use crate::run::{decode, encode};
 pub struct Schema {
     /// Names, shapes and places of the values.
     pub layout: Layout,
-    /// How many draws are planned.
+    /// How many draws of this chain are planned.
     pub draws: usize,
-    /// The number of the chain.
+    /// The number of the chain. Interleaved chains are numbered one by one, see
+    /// [`Builder::sample_into`](crate::Builder::sample_into).
     pub chain: usize,
     /// The names of the numbers that come with each draw: thermostats, `alpha` of the sampling threshold, and the like.
     pub stats: Vec<String>,
@@ -47,6 +50,8 @@ pub struct Draw<'a> {
 }
 
 /// Takes the draws of one chain. Two sinks in a tuple are a sink.
+///
+/// Algorithms that interleave M chains have M sinks per run, one for each chain.
 pub trait Sink: Send {
     /// What is left when the chain ends.
     type Output: Send;

@@ -56,8 +56,7 @@ pub(super) fn check<P: TensorTree, D: TensorTree>(
             judge($method, fit, begin.elapsed().as_secs_f64())?
         }};
     }
-    // Thinned by a number that five does not divide, so that draws come from all chains of the ensemble.
-    Ok(run!("MALA", mala, 100) + run!("HMC", hmc, 10) + run!("QNHMC", qnhmc, 10) + run!("HMC-BFGS", ensemble, 51))
+    Ok(run!("MALA", mala, 100) + run!("HMC", hmc, 10) + run!("QNHMC", qnhmc, 10) + run!("HMC-BFGS", ensemble, 50))
 }
 
 fn sample<P, D, A>(posterior: &Posterior<P, D>, dynamics: A, start: &P, thin: u64) -> Result<Fit>

@@ -64,6 +64,7 @@ pub fn fit(lengths: &[usize]) -> Fit {
         algorithm: "SGLD".into(),
         observations: 100,
         seed: 7,
+        interleaved: 2,
         seconds: lengths.iter().map(|draws| *draws as f64).collect(),
         ..RunInfo::default()
     };

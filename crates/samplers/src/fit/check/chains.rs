@@ -47,10 +47,16 @@ fn lengths(fit: &Fit, thresholds: &Thresholds) -> Vec<Finding> {
         return vec![Finding::new(Severity::Problem, "there are no draws", remedy)];
     }
     let mut findings = Vec::new();
-    if fit.chains().len() == 1 {
+    let interleaved = fit.info().interleaved;
+    if fit.chains().len() == 1 || fit.chains().len() == interleaved {
+        let what = if interleaved > 1 {
+            format!("there is one run of {interleaved} interleaved chains only, all from one start")
+        } else {
+            "there is one chain only".to_owned()
+        };
         findings.push(Finding::new(
             Severity::Note,
-            "there is one chain only: one that is stuck in a part of the posterior looks as well as one that is not",
+            format!("{what}: one that is stuck in a part of the posterior looks as well as one that is not"),
             "run four chains from different starts",
         ));
     }

@@ -1,0 +1,74 @@
+//! One sink per interleaved chain.
+
+use serde_bytes::ByteBuf;
+use sgmcmc_core::{Error, Result};
+
+use super::{Draw, Schema, Sink};
+use crate::run::{decode, encode};
+
+/// The sinks of the M chains that one run interleaves. Iteration t, counted from 1, moves chain (t − 1) mod M.
+///
+/// With M = 1 it is the sink itself: checkpoints hold the same bytes.
+pub(crate) struct Interleaved<S> {
+    sinks: Vec<S>,
+}
+
+impl<S: Sink> Interleaved<S> {
+    /// Makes the sinks of run number `run` from the numbers of the recorded chains, `run`·M to `run`·M + M − 1.
+    pub(crate) fn new(run: usize, chains: usize, make: impl Fn(usize) -> S) -> Self {
+        Self { sinks: (0..chains).map(|chain| make(run * chains + chain)).collect() }
+    }
+}
+
+impl<S: Sink> Sink for Interleaved<S> {
+    type Output = Vec<S::Output>;
+
+    /// `schema` has the number of the run, and the draws of all its chains together.
+    fn begin(&mut self, schema: &Schema) -> Result<()> {
+        let chains = self.sinks.len();
+        for (chain, sink) in self.sinks.iter_mut().enumerate() {
+            let (chain, draws) = (schema.chain * chains + chain, schema.draws / chains);
+            sink.begin(&Schema { chain, draws, ..schema.clone() })?;
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, draw: &Draw<'_>) -> Result<()> {
+        match self.sinks.as_mut_slice() {
+            [sink] => sink.record(draw),
+            sinks => {
+                let chain = (draw.iteration - 1) % sinks.len() as u64;
+                sinks[chain as usize].record(draw)
+            }
+        }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.sinks.iter_mut().try_for_each(Sink::flush)
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        if let [sink] = self.sinks.as_slice() {
+            return sink.save();
+        }
+        let saved = self.sinks.iter().map(|sink| Ok(ByteBuf::from(sink.save()?)));
+        encode(&saved.collect::<Result<Vec<_>>>()?)
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> Result<()> {
+        if let [sink] = self.sinks.as_mut_slice() {
+            return sink.restore(saved);
+        }
+        let saved: Vec<ByteBuf> = decode(saved)?;
+        let (expected, found) = (self.sinks.len(), saved.len());
+        if expected != found {
+            let reason = format!("it has the draws of {found} interleaved chains, but this run has {expected}");
+            return Err(Error::Checkpoint { reason });
+        }
+        self.sinks.iter_mut().zip(saved).try_for_each(|(sink, saved)| sink.restore(&saved))
+    }
+
+    fn finish(self) -> Self::Output {
+        self.sinks.into_iter().map(Sink::finish).collect()
+    }
+}
