@@ -14,6 +14,7 @@ mod figure_4_2_1;
 mod mcse;
 mod posteriordb;
 mod posteriors;
+mod variances;
 mod whiten;
 
 use std::error::Error;
@@ -24,6 +25,7 @@ const USAGE: &str = "usage: cargo run --release -p slow -- <suite>
 
 suites:
   posteriors     means and standard deviations against the reference draws of posteriordb; of one, if it is named
+  variances      the variance of every algorithm on a normal posterior with the full gradient
   figure-4-2-1   time per iteration and divergence from the posterior of a normal mean, as N grows
   mcse           reported Monte Carlo errors against the spread of the means of replicated runs, for every algorithm";
 
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["posteriors"] => posteriors::run(None),
         ["posteriors", only] => posteriors::run(Some(only)),
+        ["variances"] => variances::run(),
         ["figure-4-2-1"] => figure_4_2_1::run(),
         ["mcse"] => mcse::run(),
         _ => {

@@ -1,6 +1,7 @@
 //! Stochastic gradient Fisher scoring. See [`Sgfs`].
 
 use serde::{Deserialize, Serialize};
+use sgmcmc_core::minibatch::BatchWeights;
 use sgmcmc_core::{Error, GradientEstimator, Minibatch, NoiseCovariance, Oracle, Result, Rows};
 use sgmcmc_linalg::{Cholesky, vector};
 
@@ -149,8 +150,9 @@ impl State {
 }
 
 impl Work {
-    /// Adds `share` times the covariance of the gradients of single observations to `information`. The observations of a weighted minibatch
-    /// count by their weights, so that it is the covariance over all observations.
+    /// Adds `share` times the covariance of the gradients of single observations to `information`. In a minibatch with a weight for each
+    /// observation it is their weighted second moment, which estimates the Fisher information over all observations without bias: a
+    /// mean that was estimated from few unequal weights would bias a covariance.
     fn add_information<G: GradientEstimator>(
         &mut self,
         theta: &[f64],
@@ -162,6 +164,7 @@ impl Work {
         let dim = theta.len();
         self.batch.clone_from(&oracle.state().batch);
         let evaluator = oracle.evaluator();
+        let all = evaluator.observations() as f64;
         if self.batch.rows.is_empty() {
             self.batch.rows.extend(0..evaluator.observations().min(MOST_ROWS));
         }
@@ -172,19 +175,15 @@ impl Work {
         }
         self.scores.resize(n * dim, 0.0);
         evaluator.per_datum(theta, Rows::list(&self.batch.rows), &mut self.scores)?;
-        let total: f64 = (0..n).map(|i| self.batch.weight(i)).sum();
+        let weighted = matches!(self.batch.weights, BatchWeights::Each(_));
         self.mean.clear();
         self.mean.resize(dim, 0.0);
-        let mut squares = 0.0;
-        for (i, score) in self.scores.chunks_exact(dim).enumerate() {
-            let weight = self.batch.weight(i) / total;
-            squares += weight * weight;
-            vector::add_scaled(&mut self.mean, weight, score);
+        if !weighted {
+            self.scores.chunks_exact(dim).for_each(|score| vector::add_scaled(&mut self.mean, 1.0 / n as f64, score));
         }
         for (i, score) in self.scores.chunks_exact_mut(dim).enumerate() {
             vector::add_scaled(score, -1.0, &self.mean);
-            // With equal weights the divisor is n − 1.
-            let share = share * self.batch.weight(i) / (total * (1.0 - squares));
+            let share = if weighted { share * self.batch.weight(i) / all } else { share / (n - 1) as f64 };
             match shape {
                 MetricShape::Diagonal => {
                     information.iter_mut().zip(&*score).for_each(|(entry, score)| *entry += share * score * score);
