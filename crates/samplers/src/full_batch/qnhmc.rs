@@ -1,42 +1,14 @@
-//! Quasi-Newton Hamiltonian Monte Carlo: θ' = C M⁻¹ p, p' = C ∇ log p(θ|x), with C ≈ the inverse Hessian of −log p(θ|x) by BFGS, fixed
-//! during a proposal.
-//!
-//! Source: Fu, Luo & Zhang (2016), eq. (7) and algorithm 2, whose exp(E₁ − E₀) is a misprint for exp(E₀ − E₁). Cost: L gradients per
-//! proposal, two products with C per step (d² each, or 4md from m pairs), and L updates of C per accepted proposal while it
-//! is learned. In the whitened momenta of [`proposal`](super::proposal), S = C M^{−1/2}, so that with C = I this is
-//! [`Hmc`](super::Hmc), draw for draw.
-//!
-//! The pairs s = θ_{i+1} − θ_i, y = ∇U(θ_{i+1}) − ∇U(θ_i) of an accepted trajectory update C. C then depends on where the chain has
-//! been, so that a chain which never stops learning need not have the right law: by default C is learned first, in iterations
-//! which make no draws, and frozen. A C that is too large for the step size has every proposal rejected, and so is never left: look for
-//! the step size too, for longer than C is learned, so that it suits the C that stays. One C for all places suits densities whose
-//! curvature is the same everywhere; on a banana the chain is right but slow.
+//! Quasi-Newton Hamiltonian Monte Carlo: see [`Qnhmc`].
 
 use serde::{Deserialize, Serialize};
-use sgmcmc_core::{Error, ExactGradient, Layout, Oracle, Result};
-use sgmcmc_linalg::{Bfgs, Initial, Lbfgs};
+use sgmcmc_core::{ExactGradient, Layout, Oracle, Result};
 
-use super::covariance::Covariance;
+use super::inverse_hessian::{Estimate, InverseHessian, QuasiNewtonMass};
 use super::point::{Point, at_point};
 use super::proposal::{Leapfrog, Length, Room, Transition};
-use super::scaling::Scaling;
 use super::step::{DualAveraging, Scale};
 use crate::dynamics::Dynamics;
 use crate::step_size::Tick;
-
-/// How the inverse Hessian is kept.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum InverseHessian {
-    /// As a matrix of d² numbers, which remembers all pairs.
-    Bfgs,
-    /// As the last pairs.
-    Lbfgs {
-        /// How many.
-        memory: usize,
-        /// γ: C is γI where no pair says otherwise. From the newest pair it suits the curvature of many parameters better than 1 does.
-        gamma: Initial,
-    },
-}
 
 /// How long the inverse Hessian is learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,8 +37,8 @@ pub struct Qnhmc {
     pub steps: u32,
     /// How far the number of steps varies, as a share of it.
     pub jitter: f64,
-    /// The inverse of the mass.
-    pub covariance: Covariance,
+    /// Mass matrix made of C.
+    pub mass: QuasiNewtonMass,
     /// How C is kept.
     pub inverse_hessian: InverseHessian,
     /// How long C is learned.
@@ -78,53 +50,7 @@ pub struct Qnhmc {
 impl Default for Qnhmc {
     fn default() -> Self {
         let (inverse_hessian, learning) = (InverseHessian::Bfgs, Learning::First(1000));
-        Self { steps: 10, jitter: 0.0, covariance: Covariance::UNIT, inverse_hessian, learning, adapt: None }
-    }
-}
-
-/// C.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-enum Matrix {
-    Dense(Bfgs),
-    Limited(Box<Lbfgs>),
-}
-
-impl Matrix {
-    fn learn(&mut self, s: &[f64], y: &[f64]) {
-        match self {
-            Self::Dense(matrix) => matrix.update(s, y),
-            Self::Limited(pairs) => pairs.push(s, y),
-        };
-    }
-
-    /// `out` = C v.
-    fn multiply(&mut self, v: &[f64], out: &mut [f64]) {
-        match self {
-            Self::Dense(matrix) => matrix.product(v, out),
-            Self::Limited(pairs) => {
-                out.copy_from_slice(v);
-                pairs.inverse_product(out);
-            }
-        }
-    }
-}
-
-/// S = C M^{−1/2}.
-struct Warped<'a> {
-    matrix: &'a mut Matrix,
-    covariance: &'a Covariance,
-    between: &'a mut Vec<f64>,
-}
-
-impl Scaling for Warped<'_> {
-    fn multiply(&mut self, v: &[f64], out: &mut [f64]) {
-        self.covariance.multiply(v, self.between);
-        self.matrix.multiply(self.between, out);
-    }
-
-    fn multiply_transposed(&mut self, v: &[f64], out: &mut [f64]) {
-        self.matrix.multiply(v, self.between);
-        self.covariance.multiply_transposed(self.between, out);
+        Self { steps: 10, jitter: 0.0, mass: QuasiNewtonMass::Whitening, inverse_hessian, learning, adapt: None }
     }
 }
 
@@ -132,14 +58,14 @@ impl Scaling for Warped<'_> {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     point: Point,
-    matrix: Matrix,
+    estimate: Estimate,
     scale: Scale,
     counts: bool,
     last: Transition,
     #[serde(skip)]
     room: Room,
     #[serde(skip)]
-    between: Vec<f64>,
+    work: Vec<f64>,
     #[serde(skip)]
     pairs: Pairs,
 }
@@ -193,33 +119,20 @@ impl<G: ExactGradient> Dynamics<G> for Qnhmc {
 
     fn check(&self) -> Result<()> {
         self.length().check()?;
-        if let InverseHessian::Lbfgs { memory, gamma: Initial::Fixed(gamma) | Initial::Newest(gamma) } =
-            self.inverse_hessian
-        {
-            let refuse = |name, value, expected| Err(Error::Setting { name, value, expected });
-            if memory == 0 {
-                return refuse("the memory of L-BFGS", "0".into(), "keep at least 1 pair");
-            }
-            if !(gamma.is_finite() && gamma > 0.0) {
-                return refuse("gamma", gamma.to_string(), "it must be a positive number");
-            }
-        }
+        self.inverse_hessian.check()?;
         self.adapt.map_or(Ok(()), |adapt| adapt.check())
     }
 
     fn init(&self, theta: &[f64], tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<State> {
-        self.covariance.check_dim(theta.len())?;
+        if let QuasiNewtonMass::Published { covariance } = &self.mass {
+            covariance.check_dim(theta.len())?;
+        }
         let mut room = Room::default();
         room.prepare(theta.len(), tick, Scale::default())?;
-        let matrix = match self.inverse_hessian {
-            InverseHessian::Bfgs => Matrix::Dense(Bfgs::new(theta.len(), 1.0)),
-            InverseHessian::Lbfgs { memory, gamma } => {
-                Matrix::Limited(Box::new(Lbfgs::new(theta.len(), memory, gamma)))
-            }
-        };
+        let estimate = Estimate::new(self.inverse_hessian, theta.len());
         let point = Point::at(theta, oracle)?;
         let (scale, last) = (Scale::default(), Transition::default());
-        Ok(State { point, matrix, scale, counts: false, last, room, between: Vec::new(), pairs: Pairs::default() })
+        Ok(State { point, estimate, scale, counts: false, last, room, work: Vec::new(), pairs: Pairs::default() })
     }
 
     fn relocate(&self, state: &mut State, theta: &[f64], oracle: &mut Oracle<G>) -> Result<()> {
@@ -227,19 +140,20 @@ impl<G: ExactGradient> Dynamics<G> for Qnhmc {
     }
 
     fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
-        let State { point, matrix, scale, counts, last, room, between, pairs } = state;
-        between.resize(point.theta.len(), 0.0);
+        let State { point, estimate, scale, counts, last, room, work, pairs } = state;
         let learns = self.learns_at(tick.t);
-        pairs.begin(point);
-        let mut warped = Warped { matrix, covariance: &self.covariance, between };
-        let mut leapfrog = Leapfrog { scaling: &mut warped, length: self.length(), scale: *scale };
+        if learns {
+            pairs.begin(point);
+        }
+        let mut root = estimate.root(&self.mass, work)?;
+        let mut leapfrog = Leapfrog { scaling: &mut root, length: self.length(), scale: *scale };
         *last = leapfrog.propose(point, tick, room, oracle, |visited| {
             if learns {
                 pairs.visit(visited, tick.temperature);
             }
         })?;
         if learns && last.accepted {
-            pairs.iter().for_each(|(s, y)| matrix.learn(s, y));
+            estimate.learn(pairs.iter())?;
         }
         let warming_up = learns && self.learning != Learning::Continual;
         *counts = !warming_up && !scale.is_searching(self.adapt);
