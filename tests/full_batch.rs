@@ -393,8 +393,8 @@ fn first_draws_are_pinned() {
         -0.41464153474125176,
         0.9337051245971624,
         -3.1091927936838224,
-        f64::NAN,
-        f64::NAN,
+        -1.125157017661268,
+        -0.903283737814197,
         -2.0678911653974215,
     ];
     // The exponentials of different platforms differ in the last digit.
