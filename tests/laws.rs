@@ -1,8 +1,12 @@
 //! Exact laws: on a Gaussian the discretised chains are linear, and mean and covariance of their stationary law are known,
 //! minibatch noise included. Each law below says what the algorithm should do, in the words of the papers.
 
+#[path = "laws/consistency.rs"]
+mod consistency;
 #[path = "laws/geometry.rs"]
 mod geometry;
+#[path = "laws/schedules.rs"]
+mod schedules;
 
 use std::sync::Arc;
 
@@ -12,7 +16,9 @@ use sgmcmc::{
     StepSize, Thermostats,
 };
 use sgmcmc_testkit::laws::{LinearChain, diagonal, distance_in_standard_errors, independent, isotropic};
+use sgmcmc_testkit::models::Case;
 use sgmcmc_testkit::models::gaussian::Gaussian;
+use sgmcmc_testkit::models::logistic::Logistic;
 
 const N: usize = 40;
 const BATCH: usize = 8;
@@ -87,64 +93,93 @@ const SIZE: f64 = 0.01;
 const TEMPERATURE: f64 = 1.3;
 
 /// θ += h/2 ĝ + √(hT) z.
-fn sgld_law(p: &Problem) -> Vec<f64> {
+fn stationary_sgld(p: &Problem, h: f64, temperature: f64) -> Vec<f64> {
     let update = |s: &[f64], e: &[f64]| {
         let (z, xi) = e.split_at(p.d);
-        add(&add(s, &p.g(s, xi), 0.5 * SIZE), z, 1.0)
+        add(&add(s, &p.g(s, xi), 0.5 * h), z, 1.0)
     };
-    let noise = independent(&[isotropic(SIZE * TEMPERATURE, p.d), p.noise.clone()]);
+    let noise = independent(&[isotropic(h * temperature, p.d), p.noise.clone()]);
     LinearChain { state: p.d, noise, update: &update }.stationary_covariance()
+}
+
+fn sgld_law(p: &Problem) -> Vec<f64> {
+    stationary_sgld(p, SIZE, TEMPERATURE)
 }
 
 const SGHMC: Sghmc = Sghmc { alpha: PerParameter::all(0.3), steps: 3, noise: NoiseEstimate::Fixed(0.1) };
 
-/// ν ~ N(0, hT); L times: θ += ν; ν ← (1−α)ν + hĝ(θ) + N(0, 2(α−β̂)hT). Every coordinate has its α and h.
-fn sghmc_chain(p: &Problem, alpha: &[f64], h: &[f64], use_it: &dyn Fn(&LinearChain<'_>)) {
+/// The settings of SGHMC, coordinate by coordinate.
+struct SghmcSettings<'a> {
+    alpha: &'a [f64],
+    h: &'a [f64],
+    steps: usize,
+    beta: f64,
+    temperature: f64,
+}
+
+/// ν ~ N(0, h(T − β̂/2)); ν += h/2 ĝ(θ); θ += ν; then L − 1 times ν += h/2 ĝ(θ); ν ← (1−α)ν + noise; ν += h/2 ĝ(θ) on the same minibatch; θ += ν. The
+/// variance of the noise is that of exact friction, (1 − (1−α)²)hT, less the part (1 − α/2)²h²V, V = 2β̂/h, which the gradient contributes.
+fn sghmc_chain(p: &Problem, settings: &SghmcSettings<'_>, use_it: &dyn Fn(&LinearChain<'_>)) {
+    let SghmcSettings { alpha, h, steps, beta, temperature } = *settings;
     let d = p.d;
+    let half_kick = |v: &[f64], g: &[f64]| -> Vec<f64> { (0..d).map(|i| v[i] + 0.5 * h[i] * g[i]).collect() };
     let update = |s: &[f64], e: &[f64]| {
-        let (mut theta, mut v) = (s.to_vec(), e[..d].to_vec());
-        for inner in e[d..].chunks_exact(2 * d) {
-            theta = add(&theta, &v, 1.0);
+        let mut v = half_kick(&e[..d], &p.g(s, &e[d..2 * d]));
+        let mut theta = add(s, &v, 1.0);
+        for inner in e[2 * d..].chunks_exact(2 * d) {
             let g = p.g(&theta, &inner[..d]);
-            v = (0..d).map(|i| (1.0 - alpha[i]) * v[i] + h[i] * g[i] + inner[d + i]).collect();
+            v = half_kick(&v, &g);
+            v = (0..d).map(|i| (1.0 - alpha[i]) * v[i] + inner[d + i]).collect();
+            v = half_kick(&v, &g);
+            theta = add(&theta, &v, 1.0);
         }
         theta
     };
     let variances = |of: &dyn Fn(usize) -> f64| diagonal(&(0..d).map(of).collect::<Vec<_>>());
-    let heat = variances(&|i| 2.0 * (alpha[i] - 0.1) * h[i] * TEMPERATURE);
-    let mut blocks = vec![variances(&|i| h[i] * TEMPERATURE)];
-    for _ in 0..3 {
+    let friction = |i: usize| (1.0 - (1.0 - alpha[i]).powi(2)) * temperature;
+    let heat = variances(&|i| h[i] * (friction(i) - (1.0 - 0.5 * alpha[i]).powi(2) * 2.0 * beta));
+    let mut blocks = vec![variances(&|i| h[i] * (temperature - 0.5 * beta)), p.noise.clone()];
+    for _ in 1..steps {
         blocks.extend([p.noise.clone(), heat.clone()]);
     }
     use_it(&LinearChain { state: d, noise: independent(&blocks), update: &update });
 }
 
-fn stationary_sghmc(p: &Problem, alpha: &[f64], h: &[f64]) -> Vec<f64> {
+fn stationary_sghmc(p: &Problem, settings: &SghmcSettings<'_>) -> Vec<f64> {
     let covariance = std::cell::RefCell::new(Vec::new());
-    sghmc_chain(p, alpha, h, &|chain| *covariance.borrow_mut() = chain.stationary_covariance());
+    sghmc_chain(p, settings, &|chain| *covariance.borrow_mut() = chain.stationary_covariance());
     covariance.into_inner()
 }
 
+/// The settings of the law tests.
+fn tested<'a>(alpha: &'a [f64], h: &'a [f64]) -> SghmcSettings<'a> {
+    SghmcSettings { alpha, h, steps: 3, beta: 0.1, temperature: TEMPERATURE }
+}
+
 fn sghmc_law(p: &Problem) -> Vec<f64> {
-    stationary_sghmc(p, &vec![0.3; p.d], &vec![SIZE; p.d])
+    stationary_sghmc(p, &tested(&vec![0.3; p.d], &vec![SIZE; p.d]))
 }
 
 /// B ½, A ½, O, A ½, B ½ with the new gradient; the state is (θ, ν, ξ).
-fn baoab_law(p: &Problem) -> Vec<f64> {
-    let (d, alpha) = (p.d, 0.4_f64);
+fn stationary_baoab(p: &Problem, alpha: f64, h: f64, temperature: f64) -> Vec<f64> {
+    let d = p.d;
     let update = |s: &[f64], e: &[f64]| {
         let (theta, v, xi) = (&s[..d], &s[d..2 * d], &s[2 * d..]);
-        let v = add(v, &p.g(theta, xi), 0.5 * SIZE);
+        let v = add(v, &p.g(theta, xi), 0.5 * h);
         let theta = add(theta, &v, 0.5);
         let kept: Vec<f64> = v.iter().map(|v| (-alpha).exp() * v).collect();
         let v = add(&kept, &e[..d], 1.0);
         let theta = add(&theta, &v, 0.5);
-        let v = add(&v, &p.g(&theta, &e[d..]), 0.5 * SIZE);
+        let v = add(&v, &p.g(&theta, &e[d..]), 0.5 * h);
         [theta, v, e[d..].to_vec()].concat()
     };
-    let heat = isotropic((1.0 - (-2.0 * alpha).exp()) * SIZE * TEMPERATURE, d);
+    let heat = isotropic((1.0 - (-2.0 * alpha).exp()) * h * temperature, d);
     let noise = independent(&[heat, p.noise.clone()]);
     positions(&LinearChain { state: 3 * d, noise, update: &update }.stationary_covariance(), d)
+}
+
+fn baoab_law(p: &Problem) -> Vec<f64> {
+    stationary_baoab(p, 0.4, SIZE, TEMPERATURE)
 }
 
 /// Minibatches of n out of N without replacement: the variance of ĝ is N(N−n)/n · V.
@@ -234,7 +269,7 @@ fn sghmc_with_a_friction_for_each_parameter() {
     let gradient = MinibatchGradient::new(WithoutReplacement::new(BATCH));
     let step_size = StepSize::from(SIZE).parameter("third", 0.4 * SIZE);
     let recipe = recipe(dynamics, gradient, step_size, TEMPERATURE);
-    assert_stationary(&problem, &recipe, &stationary_sghmc(&problem, &alpha, &h));
+    assert_stationary(&problem, &recipe, &stationary_sghmc(&problem, &tested(&alpha, &h)));
 }
 
 /// A few steps from a fixed θ, with what the algorithm draws at its start: mean and covariance of the displacement.
@@ -275,11 +310,11 @@ fn one_step_of_sgld_has_the_right_drift_and_diffusion() {
 #[test]
 fn one_iteration_of_sghmc_has_the_right_drift_and_diffusion() {
     let p = Problem::new(2, minibatch_factor());
-    sghmc_chain(&p, &[0.3; 2], &[SIZE; 2], &|law| assert_displacement(SGHMC, SIZE, 1, law, &START));
+    sghmc_chain(&p, &tested(&[0.3; 2], &[SIZE; 2]), &|law| assert_displacement(SGHMC, SIZE, 1, law, &START));
     let by_name = Sghmc { alpha: by_name(0.9, 0.2, 0.5), ..SGHMC };
     let p = Problem::new(4, minibatch_factor());
     let start = [0.3, -0.2, 0.1, 0.2];
-    sghmc_chain(&p, &[0.9, 0.2, 0.2, 0.5], &[SIZE; 4], &|law| {
+    sghmc_chain(&p, &tested(&[0.9, 0.2, 0.2, 0.5], &[SIZE; 4]), &|law| {
         assert_displacement(by_name.clone(), SIZE, 1, law, &start)
     });
 }

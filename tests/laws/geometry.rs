@@ -137,36 +137,77 @@ fn with_a_constant_metric_sgrld_is_preconditioned_sgld() {
     assert!(farthest(&riemannian, &follow(&mut p.chain(&constant, &[0.3; 5], 3), 50)) < 1e-12);
 }
 
+/// The first V of pSGLD with the full gradient: ḡ∘ḡ + s²/N, s² the variance of the gradients of single observations.
+fn first_v(p: &Problem, bar: &[f64]) -> Vec<f64> {
+    let scores = p.model.score_covariance();
+    (0..p.d).map(|i| bar[i] * bar[i] + scores[i * (p.d + 1)] / N as f64).collect()
+}
+
+/// g and ḡ = (g + λ_prior θ)/N, with prior precision 0.5.
+fn mean_gradient(p: &Problem, theta: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let g = p.g(&add(theta, &p.model.posterior_mean(), -1.0), &vec![0.0; p.d]);
+    let bar = g.iter().zip(theta).map(|(g, theta)| (g + 0.5 * theta) / N as f64).collect();
+    (g, bar)
+}
+
+/// V of a chain that has not moved, from its matrix 1/(λ + √V): one step without noise moves θ by h/2 g/(λ + √V).
+fn v_of_first_step(p: &Problem, dynamics: Psgld, theta: &[f64], gradient: impl GradientEstimator + std::fmt::Debug) -> Vec<f64> {
+    let recipe = recipe(dynamics, gradient, SIZE, 0.0);
+    let mut chain = p.chain(&recipe, theta, 3);
+    chain.step().unwrap();
+    let (g, _) = mean_gradient(p, theta);
+    let moved = add(chain.position(), theta, -1.0);
+    moved.iter().zip(&g).map(|(moved, g)| (0.5 * SIZE * g / moved - dynamics.lambda).powi(2)).collect()
+}
+
+#[test]
+fn the_first_v_of_psgld_is_the_expected_square_of_the_gradient() {
+    let p = Problem::new(5, 0.0);
+    let dynamics = Psgld { alpha: 1.0, lambda: 0.3, gamma: false };
+    let theta = [0.3; 5];
+    let found = v_of_first_step(&p, dynamics, &theta, FullGradient);
+    let expected = first_v(&p, &mean_gradient(&p, &theta).1);
+    for (found, expected) in found.iter().zip(&expected) {
+        assert!((found / expected - 1.0).abs() < 1e-9, "{found} against {expected}");
+    }
+}
+
+/// Started at the mode, under control variates centered there: the gradient has neither size nor noise, and V must not be zero.
+#[test]
+fn psgld_started_at_the_mode_does_not_take_a_wild_first_step() {
+    let p = Problem::new(5, 0.0);
+    let mode = p.model.posterior_mean();
+    let recipe = recipe(Psgld::default(), ControlVariate::new(WithoutReplacement::new(BATCH)), 1e-3, 1.0);
+    let mut chain = p.chain(&recipe, &mode, 3);
+    chain.step().unwrap();
+    // √(hM) with M = 1/√(s²/N) is about 0.08; with M = 1/λ it is 10.
+    let moved = add(chain.position(), &mode, -1.0);
+    assert!(moved.iter().all(|moved| moved.abs() < 1.0), "{moved:?}");
+}
+
 /// With α = 1 the matrix stays that of the start.
 #[test]
 fn frozen_psgld_is_preconditioned_sgld() {
     let p = Problem::new(5, 0.0);
     let lambda = 0.3;
-    let mean = p.model.posterior_mean();
-    let g = p.g(&add(&[0.3; 5], &mean, -1.0), &[0.0; 5]);
-    // ḡ = (g + λ_prior θ)/N, with prior precision 0.5.
-    let square = g.iter().map(|g| ((g + 0.5 * 0.3) / N as f64).powi(2)).sum::<f64>() / 5.0;
-    let m = vec![1.0 / (lambda + square.sqrt()); 5];
-    let frozen = path(Psgld { alpha: 1.0, lambda, gamma: false }, FullGradient, 1.0, 30);
-    assert!(farthest(&frozen, &path(Preconditioned::diagonal(m), FullGradient, 1.0, 30)) < 1e-13);
+    let dynamics = Psgld { alpha: 1.0, lambda, gamma: false };
+    let v = v_of_first_step(&p, dynamics, &[0.3; 5], FullGradient);
+    let m = v.iter().map(|v| 1.0 / (lambda + v.sqrt())).collect();
+    let frozen = path(dynamics, FullGradient, 1.0, 30);
+    assert!(farthest(&frozen, &path(Preconditioned::diagonal(m), FullGradient, 1.0, 30)) < 1e-10);
 }
 
 /// Without noise the path is a recursion: V of the gradients before the step.
 #[test]
 fn psgld_follows_its_recursion() {
     let p = Problem::new(5, 0.0);
-    let mean = p.model.posterior_mean();
     let (alpha, lambda) = (0.7, 0.2);
-    let look = |theta: &[f64]| {
-        let g = p.g(&add(theta, &mean, -1.0), &[0.0; 5]);
-        let bar: Vec<f64> = g.iter().zip(theta).map(|(g, theta)| (g + 0.5 * theta) / N as f64).collect();
-        (g, bar)
-    };
+    let dynamics = Psgld { alpha, lambda, gamma: false };
     let mut theta = vec![0.3; 5];
-    let mut v = [look(&theta).1.iter().map(|g| g * g).sum::<f64>() / 5.0; 5];
+    let mut v = v_of_first_step(&p, dynamics, &theta, FullGradient);
     let mut expected = Vec::new();
     for _ in 0..10 {
-        let (g, bar) = look(&theta);
+        let (g, bar) = mean_gradient(&p, &theta);
         for i in 0..5 {
             let h = if i == 0 { 0.5 * SIZE } else { SIZE };
             theta[i] += 0.5 * h * g[i] / (lambda + v[i].sqrt());
@@ -174,8 +215,8 @@ fn psgld_follows_its_recursion() {
         }
         expected.push(theta.clone());
     }
-    let found = path(Psgld { alpha, lambda, gamma: false }, FullGradient, 0.0, 10);
-    assert!(farthest(&found, &expected) < 1e-12);
+    let found = path(dynamics, FullGradient, 0.0, 10);
+    assert!(farthest(&found, &expected) < 1e-10);
 }
 
 /// E v, E v² − 1 and E u² − 1 over a long run on the banana: all zero under the target.
@@ -227,30 +268,54 @@ fn psgld_needs_gamma_on_a_banana() {
     assert!(without > 1.0, "off by {without} without it");
 }
 
-/// θ += 2 (γ N Î + 4B/h)⁻¹ (ĝ + η), η ~ N(0, 4BT/h), γ = 1 + N/n, Î the covariance of the scores or its diagonal.
+/// θ += 2 (N Î + V/T + 4B/h)⁻¹ (ĝ + η), η ~ N(0, 4BT/h), Î the covariance of the scores and V that of the gradient estimate, or their
+/// diagonals.
 #[test]
 fn fisher_scoring_has_its_stationary_law() {
     let (h, b) = (0.05, 0.8);
     for (d, dynamics) in
         [(1, Sgfs { b, ..Sgfs::default() }), (5, Sgfs { b, ..Sgfs::default() }), (5, Sgfs { b, ..Sgfs::diagonal() })]
     {
-        let p = Problem::new(d, minibatch_factor());
-        let scores = p.model.score_covariance();
         let full = dynamics.shape == sgmcmc::MetricShape::Dense;
-        let gamma = 1.0 + N as f64 / BATCH as f64;
-        let entry = |k: usize| match (k / d == k % d, full) {
-            (true, _) => gamma * N as f64 * scores[k] + 4.0 * b / h,
-            (false, true) => gamma * N as f64 * scores[k],
-            (false, false) => 0.0,
-        };
-        let metric = inverse(&(0..d * d).map(entry).collect::<Vec<_>>(), d);
-        let update = |s: &[f64], e: &[f64]| {
-            let (eta, xi) = e.split_at(d);
-            add(s, &apply(&metric, &add(&p.g(s, xi), eta, 1.0)), 2.0)
-        };
-        let noise = independent(&[isotropic(4.0 * b * TEMPERATURE / h, d), p.noise.clone()]);
-        let law = LinearChain { state: d, noise, update: &update }.stationary_covariance();
+        let p = Problem::new(d, minibatch_factor());
+        let law = fisher_law(&p, h, b, full);
         assert_stationary(&p, &recipe(dynamics, batches(), h, TEMPERATURE), &law);
+        let p = Problem::new(d, with_replacement_factor());
+        let replaced = MinibatchGradient::new(WithReplacement::new(BATCH));
+        assert_stationary(&p, &recipe(dynamics, replaced, h, TEMPERATURE), &fisher_law(&p, h, b, full));
+        let p = Problem::new(d, 0.0);
+        let controlled = ControlVariate::new(WithoutReplacement::new(BATCH));
+        assert_stationary(&p, &recipe(dynamics, controlled, h, TEMPERATURE), &fisher_law(&p, h, b, full));
+    }
+}
+
+fn fisher_law(p: &Problem, h: f64, b: f64, full: bool) -> Vec<f64> {
+    let (d, scores) = (p.d, p.model.score_covariance());
+    let balanced = |k: usize| N as f64 * scores[k] + p.noise[k] / TEMPERATURE;
+    let entry = |k: usize| match (k / d == k % d, full) {
+        (true, _) => balanced(k) + 4.0 * b / h,
+        (false, true) => balanced(k),
+        (false, false) => 0.0,
+    };
+    let metric = inverse(&(0..d * d).map(entry).collect::<Vec<_>>(), d);
+    let update = |s: &[f64], e: &[f64]| {
+        let (eta, xi) = e.split_at(d);
+        add(s, &apply(&metric, &add(&p.g(s, xi), eta, 1.0)), 2.0)
+    };
+    let noise = independent(&[isotropic(4.0 * b * TEMPERATURE / h, d), p.noise.clone()]);
+    LinearChain { state: d, noise, update: &update }.stationary_covariance()
+}
+
+/// Where N Î is the precision of the posterior, the law of Fisher scoring is the posterior at any step size, for every scheme.
+#[test]
+fn fisher_scoring_with_long_steps_has_the_variance_of_its_information() {
+    for factor in [minibatch_factor(), with_replacement_factor(), 0.0] {
+        let mut p = Problem::new(3, factor);
+        p.a = p.model.score_covariance().iter().map(|v| N as f64 * v).collect();
+        let law = fisher_law(&p, 1e3, 0.8, true);
+        let target = inverse(&p.a, 3);
+        let off = law.iter().zip(&target).map(|(a, b)| (a / TEMPERATURE - b).abs() / b.abs()).fold(0.0, f64::max);
+        assert!(off < 1e-9, "off by {off}");
     }
 }
 

@@ -35,8 +35,8 @@ pub use data::{Columns, Dataset, Precision, Rows};
 pub use engine::{Analytic, AnalyticModel, Engine, Evaluator, Posterior, Target};
 pub use error::{BatchSizeError, Closure, Error, Result};
 pub use gradient::{
-    ControlVariate, ExactGradient, FullGradient, GradientEstimator, GradientNoise, MinibatchGradient, Oracle, Saga,
-    Svrg,
+    ControlVariate, ExactGradient, FullGradient, GradientEstimator, GradientNoise, MinibatchGradient, NoiseCovariance,
+    Oracle, Saga, Svrg,
 };
 pub use layout::{Block, Layout};
 pub use minibatch::{BatchSize, Epochs, Minibatch, Weighted, WithReplacement, WithoutReplacement};

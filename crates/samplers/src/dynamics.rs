@@ -9,6 +9,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use sgmcmc_core::rng::StreamRng;
 use sgmcmc_core::{GradientEstimator, Layout, Oracle, Result};
 
+use crate::law::Direction;
 use crate::step_size::Tick;
 
 /// An algorithm that moves a chain by asking an [`Oracle`] for gradients. Immutable; what moves is its state.
@@ -34,6 +35,39 @@ pub trait Dynamics<G: GradientEstimator>: Send + Sync {
         let _ = oracle;
         state.position_mut().copy_from_slice(theta);
         Ok(())
+    }
+
+    /// Returns whether the chain has the target as its exact stationary law, whatever the step size.
+    fn is_exact(&self) -> bool {
+        false
+    }
+
+    /// Returns whether steps use a matrix M other than the identity. [`apply_root`](Self::apply_root) then multiplies by its root.
+    fn is_preconditioned(&self) -> bool {
+        false
+    }
+
+    /// Multiplies `v` by F, or by Fᵀ if `transpose` holds, where M = F Fᵀ is the matrix of the next step: noise of covariance hM and
+    /// drift h/2 M ĝ, or their counterparts with momentum. M is the identity unless the algorithm says otherwise.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if M is not defined where the chain is.
+    fn apply_root(&self, state: &mut Self::State, v: &mut [f64], transpose: bool) -> Result<()> {
+        let (_, _, _) = (state, v, transpose);
+        Ok(())
+    }
+
+    /// Predicts the stationary variance in `direction` over the variance of the target, by the law of the algorithm on a normal posterior.
+    /// Infinite if the step is beyond the limit of stability; `None` if the law is not known.
+    fn variance_ratio(&self, state: &Self::State, direction: &Direction<'_>) -> Option<f64> {
+        let (_, _) = (state, direction);
+        None
+    }
+
+    /// Returns a sentence about a bias that [`variance_ratio`](Self::variance_ratio) does not describe, if there is one.
+    fn unpredicted_bias(&self) -> Option<&'static str> {
+        None
     }
 
     /// Whether the last step was one whose draw counts; those that only explore do not.

@@ -8,9 +8,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use sgmcmc_core::rng::StreamRng;
-use sgmcmc_core::{Error, Evaluator, Layout, Result};
+use sgmcmc_core::{Block, Error, Evaluator, Layout, Result};
 
+use crate::fit::Bias;
 use crate::kernel::{Cost, Kernel, StepInfo};
+use crate::prediction::PredictionPlan;
 
 /// The values of all parameters, to be read and changed by name.
 #[derive(Debug)]
@@ -76,7 +78,7 @@ impl GibbsFactory {
     pub(crate) fn wrap(&self, kernel: Box<dyn Kernel>, chain: usize) -> Box<dyn Kernel> {
         let layout = kernel.layout().clone();
         let values = vec![0.0; layout.value_count()];
-        Box::new(Gibbs { inner: kernel, update: (self.0)(chain), layout, values })
+        Box::new(Gibbs { inner: kernel, update: (self.0)(chain), layout, before: values.clone(), values })
     }
 }
 
@@ -92,6 +94,8 @@ struct Gibbs {
     update: Box<dyn GibbsUpdate>,
     layout: Layout,
     values: Vec<f64>,
+    /// The values before the update.
+    before: Vec<f64>,
 }
 
 impl fmt::Debug for Gibbs {
@@ -103,10 +107,23 @@ impl fmt::Debug for Gibbs {
 impl Kernel for Gibbs {
     fn step(&mut self) -> Result<()> {
         self.inner.step()?;
-        let Self { inner, update, layout, values } = self;
+        let Self { inner, update, layout, values, before } = self;
         layout.values_into(inner.position(), values)?;
+        before.copy_from_slice(values);
         update.update(&mut Values { layout, values }, inner.noise())?;
-        inner.relocate(&layout.coordinates(values)?)
+        let changed = |block: &Block| {
+            let pairs = values[block.values.clone()].iter().zip(&before[block.values.clone()]);
+            pairs.clone().any(|(new, old)| new.to_bits() != old.to_bits())
+        };
+        if !layout.blocks().iter().any(changed) {
+            return Ok(());
+        }
+        // The way from values to coordinates and back rounds, so that parameters the update left alone keep their coordinates.
+        let mut theta = layout.coordinates(values)?;
+        for block in layout.blocks().iter().filter(|block| !changed(block)) {
+            theta[block.range.clone()].copy_from_slice(&inner.position()[block.range.clone()]);
+        }
+        inner.relocate(&theta)
     }
 
     fn position(&self) -> &[f64] {
@@ -147,6 +164,18 @@ impl Kernel for Gibbs {
 
     fn noise(&mut self) -> &mut StreamRng {
         self.inner.noise()
+    }
+
+    fn noise_ratio(&mut self, observations: usize) -> Result<f64> {
+        self.inner.noise_ratio(observations)
+    }
+
+    fn is_exact(&self) -> bool {
+        self.inner.is_exact()
+    }
+
+    fn predict_bias(&mut self, plan: &PredictionPlan) -> Result<Bias> {
+        self.inner.predict_bias(plan)
     }
 
     fn save(&self) -> Result<Vec<u8>> {

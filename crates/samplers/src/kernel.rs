@@ -9,6 +9,8 @@ use sgmcmc_core::rng::StreamRng;
 use sgmcmc_core::{ChainRng, Error, Evaluator, GradientEstimator, Layout, Oracle, Result};
 
 use crate::dynamics::{Dynamics, Positioned};
+use crate::fit::Bias;
+use crate::prediction::{LastStep, PredictionPlan, Subject};
 use crate::run::{decode, encode};
 use crate::schedule::SharedSchedule;
 use crate::step_size::{Pace, StepSize};
@@ -75,6 +77,25 @@ pub trait Kernel: Send + fmt::Debug {
 
     /// The chain's own noise.
     fn noise(&mut self) -> &mut StreamRng;
+
+    /// Returns by how much the noise of the gradient estimate widens the variance in the worst direction where the chain is, relative to the
+    /// variance without it, from at least `observations` gradients of single observations. For Langevin algorithms this is the α of
+    /// Welling & Teh (2011), eq. (10), with the matrix of the algorithm and the noise of the run's own estimator.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the model, for instance if the likelihood returns only its sum.
+    fn noise_ratio(&mut self, observations: usize) -> Result<f64>;
+
+    /// Returns whether the chain has the target as its exact stationary law.
+    fn is_exact(&self) -> bool;
+
+    /// Predicts the bias of the chain from the curvature and the gradient noise where it is.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the model.
+    fn predict_bias(&mut self, plan: &PredictionPlan) -> Result<Bias>;
 
     /// All that the chain needs to go on, as bytes.
     fn save(&self) -> Result<Vec<u8>>;
@@ -149,6 +170,23 @@ where
     }
 }
 
+impl<D, G> Chain<D, G>
+where
+    G: GradientEstimator,
+    D: Dynamics<G>,
+{
+    /// Multiplies `v` by F, M = F Fᵀ the matrix of the next step.
+    pub(crate) fn apply_root(&mut self, v: &mut [f64]) -> Result<()> {
+        self.dynamics.apply_root(&mut self.state, v, false)
+    }
+
+    /// The chain with the step sizes of its last step times `step_scale`, to be examined.
+    fn subject(&mut self, step_scale: f64) -> Subject<'_, D, D::State, G> {
+        let last = LastStep { pieces: self.pace.pieces(), temperature: self.info.temperature };
+        Subject::new(&*self.dynamics, &mut self.state, &mut self.oracle, last, step_scale)
+    }
+}
+
 impl<D, G> Kernel for Chain<D, G>
 where
     G: GradientEstimator + fmt::Debug,
@@ -216,6 +254,22 @@ where
 
     fn noise(&mut self) -> &mut StreamRng {
         self.oracle.noise()
+    }
+
+    fn noise_ratio(&mut self, observations: usize) -> Result<f64> {
+        let seed = self.info.iterations;
+        self.subject(1.0).noise_ratio(observations, seed)
+    }
+
+    fn is_exact(&self) -> bool {
+        self.dynamics.is_exact()
+    }
+
+    fn predict_bias(&mut self, plan: &PredictionPlan) -> Result<Bias> {
+        if self.dynamics.is_exact() {
+            return Ok(Bias::Exact);
+        }
+        self.subject(plan.step_scale).predict(plan)
     }
 
     fn save(&self) -> Result<Vec<u8>> {

@@ -8,9 +8,11 @@ pub mod hamiltonian;
 pub mod kernel;
 pub mod langevin;
 pub mod laplace;
+pub mod law;
 pub mod metric;
 pub mod named;
 pub mod per_parameter;
+mod prediction;
 pub mod run;
 pub mod schedule;
 pub mod sink;
@@ -19,7 +21,7 @@ pub mod threshold;
 
 pub use dynamics::{Dynamics, Positioned};
 pub use fit::{
-    BlockDraws, ChainDraws, Check, Ending, Finding, Fit, Health, NoiseReport, Pointwise, Predictions, RunInfo,
+    Bias, BlockDraws, ChainDraws, Check, DirectionBias, Ending, Finding, Fit, Health, NoiseReport, Pointwise, PredictedBias, Predictions, RunInfo,
     Severity, SteinDiscrepancies, StepHalving, Summary, SummaryRow, Thresholds, ZeroVariance,
 };
 #[cfg(feature = "nuts")]
@@ -27,13 +29,16 @@ pub use full_batch::Nuts;
 pub use full_batch::{
     CorrectedLangevin, Covariance, DualAveraging, Hmc, HmcBfgs, InverseHessian, Learning, Mala, Qnhmc, QuasiNewtonMass,
 };
-pub use hamiltonian::{Badodab, Baoab, NoiseEstimate, Sghmc, Sgnht, Thermostats};
+pub use hamiltonian::{
+    Badodab, Baoab, LiteralSghmc, NoiseEstimate, Sghmc, SghmcSource, Sgnht, Thermostats,
+};
 pub use kernel::{Chain, Cost, Kernel, Recipe, StepInfo};
 pub use langevin::{CyclicalSgld, Hamcmc, Preconditioned, Psgld, Sgfs, Sgld, Sgrld};
 pub use laplace::LaplaceApproximation;
 pub use metric::{Metric, MetricShape, MetricWork};
 pub use named::{hamcmc, hmc, mala, psgld, qnhmc, sghmc, sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula};
 pub use per_parameter::PerParameter;
+pub use prediction::PredictionPlan;
 pub use run::{Builder, Sampler, Starts};
 pub use schedule::{CyclicalCosine, Decay, Polynomial, Schedule};
 pub use sgmcmc_linalg::Initial;

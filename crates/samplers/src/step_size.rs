@@ -35,11 +35,11 @@ impl StepSize {
         temperature.check()?;
         let places = self.places(layout)?.into_iter();
         let (pieces, schedules) =
-            places.map(|(range, schedule)| (Piece { range, h: f64::NAN }, schedule.clone())).unzip();
+            places.map(|(range, schedule)| (Piece { range, h: f64::NAN, previous: f64::NAN }, schedule.clone())).unzip();
         let common = self.common().clone();
         let schedules: Vec<SharedSchedule> = schedules;
         let constant = schedules.iter().chain([&common, temperature]).all(|schedule| schedule.constant().is_some());
-        let now = Now { h: f64::NAN, temperature: f64::NAN };
+        let now = Now { t: 0, h: f64::NAN, temperature: f64::NAN };
         let mut pace = Pace { pieces, schedules, common, temperature: temperature.clone(), constant, now };
         pace.look(0)?;
         Ok(pace)
@@ -53,6 +53,15 @@ pub struct Piece {
     pub range: Range<usize>,
     /// Their step size.
     pub h: f64,
+    /// Their step size in the iteration before; the same as `h` in the first.
+    pub previous: f64,
+}
+
+impl Piece {
+    /// Returns √(h/h'), h' the step size of the iteration before: the factor that keeps a velocity of variance hT at its temperature.
+    pub fn velocity_factor(&self) -> f64 {
+        if self.h.to_bits() == self.previous.to_bits() { 1.0 } else { (self.h / self.previous).sqrt() }
+    }
 }
 
 /// What one step needs to know of its time.
@@ -76,7 +85,7 @@ impl<'a> Tick<'a> {
             let range = range.clone();
             move |piece: &Piece| Piece {
                 range: piece.range.start.max(range.start)..piece.range.end.min(range.end),
-                h: piece.h,
+                ..*piece
             }
         };
         self.pieces[first..].iter().take_while(move |piece| piece.range.start < range.end).map(cut)
@@ -98,6 +107,7 @@ pub struct Pace {
 /// What the schedules said last, besides the step sizes of the pieces.
 #[derive(Clone, Copy, Debug)]
 struct Now {
+    t: u64,
     h: f64,
     temperature: f64,
 }
@@ -117,21 +127,28 @@ impl Pace {
         if !self.constant {
             self.look(t)?;
         }
-        let Now { h, temperature } = self.now;
+        let Now { h, temperature, .. } = self.now;
         Ok(Tick { t, temperature, h, pieces: &self.pieces })
     }
 
     /// Asks the schedules about iteration `t`.
     fn look(&mut self, t: u64) -> Result<()> {
         for (piece, schedule) in self.pieces.iter_mut().zip(&self.schedules) {
+            let last = piece.h;
             piece.h = step_size(schedule, t)?;
+            piece.previous = match t {
+                0 => piece.h,
+                // Evaluated one iteration ago.
+                _ if self.now.t.checked_add(1) == Some(t) => last,
+                _ => step_size(schedule, t - 1)?,
+            };
         }
         let (h, temperature) = (step_size(&self.common, t)?, self.temperature.at(t));
         if !(temperature.is_finite() && temperature >= 0.0) {
             let expected = "it must be zero or a positive number";
             return Err(Error::Setting { name: "the temperature", value: temperature.to_string(), expected });
         }
-        self.now = Now { h, temperature };
+        self.now = Now { t, h, temperature };
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::Rows;
 use crate::engine::Evaluator;
 use crate::error::Result;
 use crate::minibatch::Minibatch;
@@ -35,6 +36,25 @@ impl Centre {
     /// θ̂.
     pub fn point(&self) -> &[f64] {
         &self.point
+    }
+
+    /// Writes ∇ᵢ(θ) − ∇ᵢ(θ̂) of each observation of `batch` into `out`.
+    pub(super) fn terms(
+        &self,
+        theta: &[f64],
+        evaluator: &mut dyn Evaluator,
+        batch: &Minibatch,
+        out: &mut Vec<f64>,
+    ) -> Result<()> {
+        let half = batch.rows.len() * theta.len();
+        out.resize(2 * half, 0.0);
+        let (here, there) = out.split_at_mut(half);
+        let rows = Rows::list(&batch.rows);
+        evaluator.per_datum(theta, rows, here)?;
+        evaluator.per_datum(&self.point, rows, there)?;
+        here.iter_mut().zip(there).for_each(|(here, there)| *here -= *there);
+        out.truncate(half);
+        Ok(())
     }
 
     /// Writes ∇ log p(θ) + G(θ̂) + Σ_{i∈S} wᵢ [∇ᵢ(θ) − ∇ᵢ(θ̂)] into `out`, G the gradient of the log-likelihood over all

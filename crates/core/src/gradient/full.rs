@@ -30,6 +30,27 @@ impl GradientEstimator for FullGradient {
         out.fill(0.0);
         evaluator.posterior(theta, evaluator.all_rows(), out)
     }
+
+    fn draw_independent(&self, _observations: usize, _rng: &mut StreamRng, batch: &mut Minibatch) -> Result<()> {
+        batch.rows.clear();
+        Ok(())
+    }
+
+    fn noise_terms(
+        &self,
+        _state: &(),
+        _theta: &[f64],
+        _evaluator: &mut dyn Evaluator,
+        _batch: &Minibatch,
+        out: &mut Vec<f64>,
+    ) -> Result<()> {
+        out.clear();
+        Ok(())
+    }
+
+    fn has_distinct_observations(&self) -> bool {
+        true
+    }
 }
 
 impl ExactGradient for FullGradient {}

@@ -3,7 +3,7 @@
 //! Source: Welling & Teh (2011), eq. (4). Cost: n observations per estimate. Variance without replacement:
 //! N(N−n)/n · V, with V the sample covariance (divisor N−1) of the ∇ log p(xᵢ|θ).
 
-use super::GradientEstimator;
+use super::{GradientEstimator, draw_first, scores};
 use crate::engine::Evaluator;
 use crate::error::Result;
 use crate::minibatch::{Minibatch, Scheme, WithoutReplacement};
@@ -44,5 +44,24 @@ impl<S: Scheme> GradientEstimator for MinibatchGradient<S> {
     ) -> Result<f64> {
         out.fill(0.0);
         evaluator.posterior(theta, batch.as_rows()?, out)
+    }
+
+    fn draw_independent(&self, observations: usize, rng: &mut StreamRng, batch: &mut Minibatch) -> Result<()> {
+        draw_first(&self.scheme, observations, rng, batch)
+    }
+
+    fn noise_terms(
+        &self,
+        _state: &Self::State,
+        theta: &[f64],
+        evaluator: &mut dyn Evaluator,
+        batch: &Minibatch,
+        out: &mut Vec<f64>,
+    ) -> Result<()> {
+        scores(theta, evaluator, batch, out)
+    }
+
+    fn has_distinct_observations(&self) -> bool {
+        self.scheme.has_distinct_observations()
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::GradientEstimator;
+use super::{GradientEstimator, NoiseCovariance};
 use crate::engine::Evaluator;
 use crate::error::Result;
 use crate::layout::Layout;
@@ -73,6 +73,27 @@ impl<G: GradientEstimator> Oracle<G> {
     /// The estimator and what evaluates the model, to measure the one on the other.
     pub fn parts(&mut self) -> (&G, &mut dyn Evaluator) {
         (&self.estimator, self.evaluator.as_mut())
+    }
+
+    /// Estimates the covariance of the gradient estimator at `theta` from the terms of the current minibatch.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the minibatch has fewer than 2 observations, or the error of the estimator or the model.
+    pub fn batch_noise(&mut self, theta: &[f64], noise: &mut NoiseCovariance) -> Result<()> {
+        let OracleState { estimator, batch, .. } = &self.state;
+        noise.measure_batch(&*self.estimator, estimator, self.evaluator.as_mut(), theta, batch)
+    }
+
+    /// Estimates the covariance of the gradient estimator at `theta` from at least `observations` terms of other minibatches, which
+    /// are a function of `seed`. The chain's own randomness does not change.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the estimator or the model.
+    pub fn noise_covariance(&mut self, theta: &[f64], observations: usize, seed: u64) -> Result<NoiseCovariance> {
+        let (estimator, state) = (&*self.estimator, &self.state.estimator);
+        NoiseCovariance::measure(estimator, state, self.evaluator.as_mut(), theta, observations, seed)
     }
 
     /// What evaluates the model.

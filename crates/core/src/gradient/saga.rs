@@ -3,10 +3,13 @@
 //! ĝ(θ) = ∇ log p(θ) + Σⱼ gⱼ + Σ_{i∈S} wᵢ (∇ᵢ(θ) − gᵢ), then gᵢ ← ∇ᵢ(θ) for i ∈ S. Source: Dubey et al. (2016), in Baker
 //! (2019), §3.3.1. Cost: n gradients of single observations per estimate, and memory for N·d numbers. The table is written
 //! when the next estimate begins, so that estimates on the same minibatch at other points see the same table.
+//!
+//! Given its table the estimate is unbiased only if minibatches are independent of each other. [`Epochs`](crate::Epochs) is refused: with a
+//! normal mean of 200 observations in minibatches of 10 the variance of SGLD comes out 5 to 10 % too small.
 
 use serde::{Deserialize, Serialize};
 
-use super::GradientEstimator;
+use super::{GradientEstimator, draw_first, scores};
 use crate::engine::Evaluator;
 use crate::error::{Error, Result};
 use crate::minibatch::{Minibatch, Scheme, WithoutReplacement};
@@ -72,6 +75,14 @@ impl<S: Scheme> GradientEstimator for Saga<S> {
     type State = State<S::State>;
 
     fn init(&self, theta: &[f64], evaluator: &mut dyn Evaluator) -> Result<Self::State> {
+        if !self.scheme.has_independent_batches() {
+            return Err(Error::Setting {
+                name: "the minibatch scheme of SAGA",
+                value: "one with dependent minibatches (epochs)".into(),
+                expected: "the observations still to come in an epoch have the oldest gradients in the table, which biases \
+                           the estimate; use `WithoutReplacement`, `WithReplacement` or `Weighted`, or `Svrg` with epochs",
+            });
+        }
         let (observations, dim) = (evaluator.observations(), evaluator.dim());
         let needed = Self::memory(observations, dim);
         if needed > self.memory_limit {
@@ -128,5 +139,30 @@ impl<S: Scheme> GradientEstimator for Saga<S> {
             state.pending_rows.extend_from_slice(&batch.rows);
         }
         evaluator.log_density(theta, rows)
+    }
+
+    fn draw_independent(&self, observations: usize, rng: &mut StreamRng, batch: &mut Minibatch) -> Result<()> {
+        draw_first(&self.scheme, observations, rng, batch)
+    }
+
+    fn noise_terms(
+        &self,
+        state: &Self::State,
+        theta: &[f64],
+        evaluator: &mut dyn Evaluator,
+        batch: &Minibatch,
+        out: &mut Vec<f64>,
+    ) -> Result<()> {
+        scores(theta, evaluator, batch, out)?;
+        let dim = theta.len();
+        for (term, row) in out.chunks_exact_mut(dim.max(1)).zip(&batch.rows) {
+            let old = &state.table[row * dim..(row + 1) * dim];
+            term.iter_mut().zip(old).for_each(|(term, old)| *term -= old);
+        }
+        Ok(())
+    }
+
+    fn has_distinct_observations(&self) -> bool {
+        self.scheme.has_distinct_observations()
     }
 }

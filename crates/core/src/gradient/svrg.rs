@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::GradientEstimator;
 use super::centre::Centre;
+use super::{GradientEstimator, draw_first};
 use crate::engine::Evaluator;
 use crate::error::{Error, Result};
 use crate::minibatch::{Minibatch, Scheme, WithoutReplacement};
@@ -70,5 +70,24 @@ impl<S: Scheme> GradientEstimator for Svrg<S> {
         out: &mut [f64],
     ) -> Result<f64> {
         state.centre.estimate(theta, evaluator, batch, out)
+    }
+
+    fn draw_independent(&self, observations: usize, rng: &mut StreamRng, batch: &mut Minibatch) -> Result<()> {
+        draw_first(&self.scheme, observations, rng, batch)
+    }
+
+    fn noise_terms(
+        &self,
+        state: &Self::State,
+        theta: &[f64],
+        evaluator: &mut dyn Evaluator,
+        batch: &Minibatch,
+        out: &mut Vec<f64>,
+    ) -> Result<()> {
+        state.centre.terms(theta, evaluator, batch, out)
+    }
+
+    fn has_distinct_observations(&self) -> bool {
+        self.scheme.has_distinct_observations()
     }
 }

@@ -62,6 +62,14 @@ impl Scheme for Epochs {
         batch.weights = BatchWeights::Same(state.observations as f64 / batch.rows.len() as f64);
         state.next = end;
     }
+
+    fn has_independent_batches(&self) -> bool {
+        false
+    }
+
+    fn has_distinct_observations(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

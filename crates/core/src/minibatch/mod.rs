@@ -31,6 +31,18 @@ pub trait Scheme: Clone + Send + Sync + 'static {
 
     /// Draws the next minibatch into `batch`, reusing its memory.
     fn draw(&self, state: &mut Self::State, rng: &mut StreamRng, batch: &mut Minibatch);
+
+    /// Returns whether successive minibatches are independent of each other. Estimators with a memory per observation, such as
+    /// [`Saga`](crate::gradient::Saga), are unbiased only if they are.
+    fn has_independent_batches(&self) -> bool {
+        true
+    }
+
+    /// Returns whether the observations of one minibatch are distinct. The variance of an estimate then has the
+    /// finite-population factor 1 − n/N.
+    fn has_distinct_observations(&self) -> bool {
+        false
+    }
 }
 
 /// What says how minibatches are drawn: a [`Scheme`], or a number for [`WithoutReplacement`] of that size.

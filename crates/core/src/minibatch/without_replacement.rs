@@ -60,6 +60,10 @@ impl Scheme for WithoutReplacement {
             taken.fill(0);
         }
     }
+
+    fn has_distinct_observations(&self) -> bool {
+        true
+    }
 }
 
 /// Fills `rows` with `count` distinct rows and marks them in `taken`. At most half of all rows are ever marked, so that a try succeeds

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Bias;
+
 /// How a run was made: what is needed to repeat it, and what it cost. Kept with the draws in files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -28,11 +30,18 @@ pub struct RunInfo {
     pub gradients: Vec<u64>,
     /// Seconds that each chain took, burn-in included; since it was resumed, where it was.
     pub seconds: Vec<f64>,
+    /// Whether the chains are biased, as far as it was examined.
+    pub bias: Bias,
     /// The version of the library.
     pub version: String,
 }
 
 impl RunInfo {
+    /// Returns whether the gradient estimator reduces the variance of plain minibatches.
+    pub fn has_reduced_variance(&self) -> bool {
+        ["ControlVariate", "Svrg", "Saga"].iter().any(|name| self.gradient.starts_with(name))
+    }
+
     /// Gradient estimates per iteration, where that is known.
     pub fn gradients_per_step(&self) -> Option<f64> {
         let (gradients, steps): (u64, u64) = (self.gradients.iter().sum(), self.iterations.iter().sum());

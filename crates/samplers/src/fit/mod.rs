@@ -1,5 +1,6 @@
 //! The result of a run, and what can be asked of it.
 
+mod bias;
 mod check;
 mod derive;
 mod draws;
@@ -15,6 +16,7 @@ mod summary;
 mod typed;
 mod zero_variance;
 
+pub use bias::{Bias, DirectionBias, PredictedBias};
 pub use check::{Check, Finding, Severity, Thresholds};
 pub use draws::ChainDraws;
 pub use ending::Ending;

@@ -181,6 +181,20 @@ impl<G: ExactGradient> Dynamics<G> for CorrectedLangevin {
         Ok(point.log_posterior)
     }
 
+    fn is_exact(&self) -> bool {
+        true
+    }
+
+    fn is_preconditioned(&self) -> bool {
+        true
+    }
+
+    fn apply_root(&self, state: &mut State, v: &mut [f64], transpose: bool) -> Result<()> {
+        let (root, from) = (Root::new(&self.metric, &state.point.theta)?, v.to_vec());
+        if transpose { root.multiply_transposed(&from, v) } else { root.multiply(&from, v) }
+        Ok(())
+    }
+
     fn counts(&self, state: &State) -> bool {
         !state.outcome.searching
     }

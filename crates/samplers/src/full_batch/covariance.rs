@@ -75,6 +75,12 @@ impl Covariance {
         }
     }
 
+    /// Multiplies `v` by S, or by Sᵀ, M = S Sᵀ.
+    pub(super) fn apply_root(&self, v: &mut [f64], transpose: bool) {
+        let (mut scaling, from) = (self, v.to_vec());
+        if transpose { scaling.multiply_transposed(&from, v) } else { scaling.multiply(&from, v) }
+    }
+
     /// How many coordinates it is for, if not for any number.
     fn dim(&self) -> Option<usize> {
         match &self.0 {

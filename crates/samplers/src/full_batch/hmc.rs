@@ -90,6 +90,19 @@ impl<G: ExactGradient> Dynamics<G> for Hmc {
         Ok(point.log_posterior)
     }
 
+    fn is_exact(&self) -> bool {
+        true
+    }
+
+    fn is_preconditioned(&self) -> bool {
+        self.covariance != Covariance::UNIT
+    }
+
+    fn apply_root(&self, _state: &mut State, v: &mut [f64], transpose: bool) -> Result<()> {
+        self.covariance.apply_root(v, transpose);
+        Ok(())
+    }
+
     fn counts(&self, state: &State) -> bool {
         !state.searching
     }

@@ -151,6 +151,20 @@ impl<G: ExactGradient> Dynamics<G> for HmcBfgs {
         Ok(chains[moving].log_posterior)
     }
 
+    fn is_exact(&self) -> bool {
+        true
+    }
+
+    fn is_preconditioned(&self) -> bool {
+        true
+    }
+
+    /// The metric of the first steps, γI.
+    fn apply_root(&self, _state: &mut State, v: &mut [f64], _transpose: bool) -> Result<()> {
+        v.iter_mut().for_each(|v| *v *= self.gamma.sqrt());
+        Ok(())
+    }
+
     fn counts(&self, state: &State) -> bool {
         !state.searching
     }

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use sgmcmc_core::rng::StreamRng;
 use sgmcmc_core::{ChainRng, Error, Evaluator, Result, Target};
 
-use crate::fit::{ChainDraws, Fit, RunInfo};
+use crate::fit::{Bias, ChainDraws, Fit, RunInfo};
 use crate::run::Starts;
 use crate::sink::Draw;
 
@@ -152,6 +152,7 @@ impl Nuts {
             iterations: vec![self.warm_up + draws as u64; self.chains],
             gradients: chains.iter().map(|chain| chain.gradients).collect(),
             seconds: chains.iter().map(|chain| chain.seconds).collect(),
+            bias: Bias::Exact,
             version: env!("CARGO_PKG_VERSION").into(),
         };
         Ok(Fit::new(layout, chains.into_iter().map(|chain| chain.draws).collect())?.with_info(info))

@@ -8,9 +8,10 @@
 use serde::{Deserialize, Serialize};
 use sgmcmc_core::{GradientEstimator, Layout, Oracle, Result};
 
-use super::thermostat::{Thermostat, Thermostats};
-use super::{drift, frictions, kick, refresh, renew};
+use super::thermostat::{Thermostat, Thermostats, noise_along};
+use super::{drift, frictions, kick, refresh, renew, rescale};
 use crate::dynamics::{Dynamics, positioned};
+use crate::law::{Direction, Linear};
 use crate::per_parameter::PerParameter;
 use crate::step_size::{Piece, Tick};
 
@@ -74,13 +75,15 @@ impl<G: GradientEstimator> Dynamics<G> for Badodab {
 
     fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
         let State { theta, velocity, thermostats, g } = state;
+        rescale(velocity, tick);
+        thermostats.iter_mut().for_each(|thermostat| thermostat.rescale(tick));
         kick(velocity, g, tick, 0.5);
         drift(theta, velocity, 0.5);
         thermostats.iter_mut().for_each(|thermostat| thermostat.adjust(velocity, tick, 0.5));
         let rng = oracle.noise();
         for thermostat in thermostats.iter() {
             let (kept, renewed) = ((-thermostat.xi).exp(), thermostat.a * tick.temperature * renewal(thermostat.xi));
-            for Piece { range, h } in tick.within(thermostat.range()) {
+            for Piece { range, h, .. } in tick.within(thermostat.range()) {
                 let sd = (renewed * h).sqrt();
                 renew(velocity, range, kept, sd, rng);
             }
@@ -90,6 +93,31 @@ impl<G: GradientEstimator> Dynamics<G> for Badodab {
         let log_posterior = oracle.fresh(theta, g)?;
         kick(velocity, g, tick, 0.5);
         Ok(log_posterior)
+    }
+
+    /// With ξ fixed at its mean the chain is BAOAB; ξ is where the velocity between the two halves of a step has variance hT.
+    fn variance_ratio(&self, state: &State, direction: &Direction<'_>) -> Option<f64> {
+        let (a, t) = (noise_along(&state.thermostats, direction.vector), direction.temperature);
+        let step = |xi: f64| {
+            let middle = Linear::new(direction).kick(1.0).drift(0.5);
+            middle.damp((-xi).exp(), a * t * renewal(xi)).drift(0.5)
+        };
+        // The velocity is measured between the kick and its renewal and after it.
+        let heat = |xi: f64| {
+            let [xx, xv, vv] = step(xi).stationary();
+            let pull = direction.positive_curvature();
+            let kicked = vv - 2.0 * pull * xv + pull * pull * xx + direction.noise;
+            0.5 * (kicked + vv)
+        };
+        let (mut low, mut high) = (1e-9, 50.0);
+        if heat(high) > t {
+            return Some(f64::INFINITY);
+        }
+        for _ in 0..100 {
+            let middle = 0.5 * (low + high);
+            if heat(middle) > t { low = middle } else { high = middle }
+        }
+        Some(step(high).variance_ratio(t))
     }
 
     fn stat_names(&self, layout: &Layout) -> Vec<String> {

@@ -8,8 +8,9 @@
 use serde::{Deserialize, Serialize};
 use sgmcmc_core::{GradientEstimator, Oracle, Result};
 
-use super::{drift, friction, kick, refresh, renew};
+use super::{drift, friction, kick, refresh, renew, rescale};
 use crate::dynamics::{Dynamics, positioned};
+use crate::law::{Direction, Linear};
 use crate::step_size::Tick;
 
 /// BAOAB splitting of underdamped Langevin dynamics.
@@ -61,6 +62,7 @@ impl<G: GradientEstimator> Dynamics<G> for Baoab {
     }
 
     fn step(&self, State { theta, velocity, g }: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
+        rescale(velocity, tick);
         kick(velocity, g, tick, 0.5);
         drift(theta, velocity, 0.5);
         let (kept, renewed) = ((-self.alpha).exp(), -(-2.0 * self.alpha).exp_m1());
@@ -73,5 +75,13 @@ impl<G: GradientEstimator> Dynamics<G> for Baoab {
         let log_posterior = oracle.fresh(theta, g)?;
         kick(velocity, g, tick, 0.5);
         Ok(log_posterior)
+    }
+
+    fn variance_ratio(&self, _state: &State, direction: &Direction<'_>) -> Option<f64> {
+        let t = direction.temperature;
+        let (kept, renewed) = ((-self.alpha).exp(), -(-2.0 * self.alpha).exp_m1());
+        // Both half kicks at one position use the same minibatch: together they are one kick.
+        let step = Linear::new(direction).kick(1.0).drift(0.5).damp(kept, renewed * t).drift(0.5);
+        Some(step.variance_ratio(t))
     }
 }

@@ -6,12 +6,14 @@
 mod badodab;
 mod baoab;
 mod sghmc;
+mod sghmc_literal;
 mod sgnht;
 mod thermostat;
 
 pub use badodab::Badodab;
 pub use baoab::Baoab;
 pub use sghmc::{NoiseEstimate, Sghmc};
+pub use sghmc_literal::{LiteralSghmc, SghmcSource};
 pub use sgnht::Sgnht;
 pub use thermostat::Thermostats;
 
@@ -31,6 +33,14 @@ fn refresh(velocity: &mut [f64], tick: Tick<'_>, rng: &mut StreamRng) {
         with_normals(rng, piece.range.clone(), |range, z| {
             velocity[range].iter_mut().zip(z).for_each(|(v, z)| *v = sd * z);
         });
+    }
+}
+
+/// Scales velocities so that they keep their temperature when the step size has changed: ν ← ν √(h/h').
+fn rescale(velocity: &mut [f64], tick: Tick<'_>) {
+    for piece in tick.pieces.iter().filter(|piece| piece.h.to_bits() != piece.previous.to_bits()) {
+        let factor = piece.velocity_factor();
+        velocity[piece.range.clone()].iter_mut().for_each(|v| *v *= factor);
     }
 }
 
@@ -61,6 +71,16 @@ fn friction(name: &'static str, value: f64, most: f64) -> Result<()> {
     }
     let expected = if most.is_finite() { "it must be above 0 and at most 1" } else { "it must be a positive number" };
     Err(Error::Setting { name, value: value.to_string(), expected })
+}
+
+/// Returns an error unless all of `values` are frictions from 0 to 1.
+fn frictions_or_none(name: &'static str, values: &PerParameter<f64>) -> Result<()> {
+    match values.values().find(|value| !(0.0..=1.0).contains(*value)) {
+        None => Ok(()),
+        Some(value) => {
+            Err(Error::Setting { name, value: value.to_string(), expected: "it must be at least 0 and at most 1" })
+        }
+    }
 }
 
 /// An error unless all of `values` are frictions of at most 1.

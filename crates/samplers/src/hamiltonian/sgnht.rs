@@ -6,9 +6,10 @@
 use serde::{Deserialize, Serialize};
 use sgmcmc_core::{GradientEstimator, Layout, Oracle, Result};
 
-use super::thermostat::{Thermostat, Thermostats};
-use super::{drift, frictions, refresh};
+use super::thermostat::{Thermostat, Thermostats, noise_along};
+use super::{drift, frictions, refresh, rescale};
 use crate::dynamics::{Dynamics, positioned, with_normals};
+use crate::law::Direction;
 use crate::per_parameter::PerParameter;
 use crate::step_size::{Piece, Tick};
 
@@ -61,12 +62,14 @@ impl<G: GradientEstimator> Dynamics<G> for Sgnht {
     fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
         let State { theta, velocity, thermostats, g } = state;
         g.resize(theta.len(), 0.0);
+        rescale(velocity, tick);
+        thermostats.iter_mut().for_each(|thermostat| thermostat.rescale(tick));
         drift(theta, velocity, 1.0);
         let log_posterior = oracle.fresh(theta, g)?;
         let rng = oracle.noise();
         for thermostat in thermostats.iter() {
             let kept = 1.0 - thermostat.xi;
-            for Piece { range, h } in tick.within(thermostat.range()) {
+            for Piece { range, h, .. } in tick.within(thermostat.range()) {
                 let sd = (2.0 * thermostat.a * h * tick.temperature).sqrt();
                 with_normals(rng, range, |range, z| {
                     for ((v, g), z) in velocity[range.clone()].iter_mut().zip(&g[range]).zip(z) {
@@ -77,6 +80,15 @@ impl<G: GradientEstimator> Dynamics<G> for Sgnht {
         }
         thermostats.iter_mut().for_each(|thermostat| thermostat.adjust(velocity, tick, 1.0));
         Ok(log_posterior)
+    }
+
+    /// With ξ fixed at its mean the chain is linear, and the thermostat keeps Var ν = hT. Then Var θ = (1 − ξ/2) T/A for every curvature, with
+    /// ξ(2 − ξ − hA/2) = 2a + hV/T.
+    fn variance_ratio(&self, state: &State, direction: &Direction<'_>) -> Option<f64> {
+        let drive = 2.0 * noise_along(&state.thermostats, direction.vector) + direction.noise / direction.temperature;
+        let most = 2.0 - 0.5 * direction.positive_curvature();
+        let root = most * most - 4.0 * drive;
+        Some(if most > 0.0 && root >= 0.0 { 1.0 - 0.25 * (most - root.sqrt()) } else { f64::INFINITY })
     }
 
     fn stat_names(&self, layout: &Layout) -> Vec<String> {

@@ -1,14 +1,16 @@
 //! Thermostats: frictions ξ that grow while the velocity is too hot and fall while it is too cold.
 //!
-//! ξ += share · (νᵀν/p − hT), over the p coordinates that share a thermostat.
+//! ξ += share · h̄ (mean of ν²/h − T), over the p coordinates that share a thermostat; h̄ is the mean of their step sizes. With one step size this is
+//! νᵀν/p − hT. With several, every coordinate counts alike in units of its own h: otherwise the law of θ would not stay invariant.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use sgmcmc_core::{Error, Layout, Result};
 
+use super::sghmc::mean_along;
 use crate::per_parameter::PerParameter;
-use crate::step_size::Tick;
+use crate::step_size::{Piece, Tick};
 
 /// Which coordinates share a thermostat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,12 +73,32 @@ impl Thermostat {
         self.start..self.end
     }
 
-    /// ξ += share · (νᵀν/p − mean of hT over its coordinates).
+    /// ξ += share · h̄ (mean of ν²/h − T).
     pub(super) fn adjust(&mut self, velocity: &[f64], tick: Tick<'_>, share: f64) {
         let p = (self.end - self.start) as f64;
-        let heat: f64 = velocity[self.range()].iter().map(|v| v * v).sum();
-        let target: f64 =
-            tick.within(self.range()).map(|piece| piece.range.len() as f64 * piece.h * tick.temperature).sum();
-        self.xi += share * (heat - target) / p;
+        let (mut heat, mut steps) = (0.0, 0.0);
+        for Piece { range, h, .. } in tick.within(self.range()) {
+            heat += velocity[range.clone()].iter().map(|v| v * v).sum::<f64>() / h;
+            steps += range.len() as f64 * h;
+        }
+        self.xi += share * (steps / p) * (heat / p - tick.temperature);
     }
+
+    /// Scales the deviation of ξ from a, which is proportional to √h, when the step size has changed.
+    pub(super) fn rescale(&mut self, tick: Tick<'_>) {
+        let (mut now, mut before) = (0.0, 0.0);
+        for piece in tick.within(self.range()) {
+            now += piece.range.len() as f64 * piece.h;
+            before += piece.range.len() as f64 * piece.previous;
+        }
+        if now.to_bits() != before.to_bits() {
+            self.xi = self.a + (self.xi - self.a) * (now / before).sqrt();
+        }
+    }
+}
+
+/// Returns the mean noise a of the thermostats, weighted by the squares of `vector` over the coordinates of each.
+pub(super) fn noise_along(thermostats: &[Thermostat], vector: &[f64]) -> f64 {
+    let values: Vec<_> = thermostats.iter().map(|thermostat| (thermostat.range(), thermostat.a)).collect();
+    mean_along(&values, vector)
 }

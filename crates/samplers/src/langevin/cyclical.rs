@@ -9,6 +9,7 @@ use sgmcmc_core::{Error, GradientEstimator, Oracle, Result};
 
 use super::sgld;
 use crate::dynamics::{Dynamics, Positioned};
+use crate::law::Direction;
 use crate::step_size::Tick;
 
 /// Cyclical SGLD.
@@ -81,5 +82,9 @@ impl<G: GradientEstimator> Dynamics<G> for CyclicalSgld {
 
     fn counts(&self, state: &State) -> bool {
         state.sampling
+    }
+
+    fn variance_ratio(&self, _state: &State, direction: &Direction<'_>) -> Option<f64> {
+        Some(direction.langevin_ratio(1.0))
     }
 }

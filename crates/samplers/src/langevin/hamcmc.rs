@@ -5,6 +5,9 @@
 //! [`Lbfgs`](sgmcmc_linalg::Lbfgs). It is M chains that take turns; because no pair in Hₜ involves θₜ₋ₘ there is no Γ to add. For the
 //! same reason a pair without curvature leaves its place empty instead of keeping an older one. Cost per step: two gradient estimates
 //! and O(M²d); memory O(Md). The first draws, until there are pairs, are SGLD with M = γI from one start.
+//!
+//! A Gibbs update after a step changes the newest sample only. Each of the M chains keeps the values that were drawn for it: given the samples of
+//! the other chains they would have another law.
 
 use serde::{Deserialize, Serialize};
 use sgmcmc_core::{Error, GradientEstimator, Oracle, Result};
@@ -12,6 +15,7 @@ use sgmcmc_linalg::{Initial, Lbfgs};
 
 use super::Scratch;
 use crate::dynamics::{Dynamics, positioned};
+use crate::law::Direction;
 use crate::step_size::Tick;
 
 /// Quasi-Newton Langevin dynamics.
@@ -111,14 +115,16 @@ impl<G: GradientEstimator> Dynamics<G> for Hamcmc {
         Ok(log_posterior)
     }
 
-    /// Coordinates that were put elsewhere are put there in all M samples, so that the next step starts there.
-    fn relocate(&self, state: &mut State, theta: &[f64], _oracle: &mut Oracle<G>) -> Result<()> {
-        for (index, (old, new)) in state.theta.iter_mut().zip(theta).enumerate() {
-            if old.to_bits() != new.to_bits() {
-                *old = *new;
-                state.past.iter_mut().for_each(|past| past[index] = *new);
-            }
-        }
+    fn is_preconditioned(&self) -> bool {
+        true
+    }
+
+    fn apply_root(&self, state: &mut State, v: &mut [f64], transpose: bool) -> Result<()> {
+        if transpose { state.pairs.root_transpose_product(v) } else { state.pairs.root_product(v) }
         Ok(())
+    }
+
+    fn variance_ratio(&self, _state: &State, direction: &Direction<'_>) -> Option<f64> {
+        Some(direction.langevin_ratio(1.0))
     }
 }

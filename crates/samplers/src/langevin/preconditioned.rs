@@ -13,6 +13,7 @@ use sgmcmc_linalg::Cholesky;
 
 use super::{Scratch, not_positive_definite};
 use crate::dynamics::{Dynamics, positioned};
+use crate::law::Direction;
 use crate::step_size::Tick;
 
 /// SGLD with a constant symmetric positive definite matrix M.
@@ -152,5 +153,27 @@ impl<G: GradientEstimator> Dynamics<G> for Preconditioned {
             }
         }
         Ok(log_posterior)
+    }
+
+    fn is_preconditioned(&self) -> bool {
+        true
+    }
+
+    fn apply_root(&self, _state: &mut State, v: &mut [f64], transpose: bool) -> Result<()> {
+        match &self.matrix {
+            Matrix::Diagonal(m) => v.iter_mut().zip(&**m).for_each(|(v, m)| *v *= m.sqrt()),
+            Matrix::Factor(factor) => {
+                let from = v.to_vec();
+                if transpose { factor.transpose_product(&from, v) } else { factor.product(&from, v) }
+            }
+            Matrix::InverseFactor(factor) => {
+                if transpose { factor.solve_lower(v) } else { factor.solve_upper(v) }
+            }
+        }
+        Ok(())
+    }
+
+    fn variance_ratio(&self, _state: &State, direction: &Direction<'_>) -> Option<f64> {
+        Some(direction.langevin_ratio(1.0))
     }
 }

@@ -2,20 +2,25 @@
 //!
 //! ḡ is the mean gradient of the likelihood over the minibatch, (ĝ − ∇ log p(θ))/N. Sources: Li et al. (2016), algorithm 1; Şimşekli et
 //! al. (2016), §3.1. As there (and not as in Li et al.) a step uses the V of the gradients before it, because a V with the step's own
-//! gradient would be correlated with its noise; the first V is the mean of ḡ∘ḡ over all coordinates where the chain starts, because the square of one
-//! gradient may be next to zero anywhere. Cost: one gradient estimate and one gradient of the prior per step.
+//! gradient would be correlated with its noise. Cost: one gradient estimate and one gradient of the prior per step.
+//!
+//! The first V is ḡ∘ḡ + Var(ĝ)/N² + s²/N, s² the variance of the gradients of single observations where the chain starts. Near the mode ḡ is next to zero, and
+//! under control variates so is its noise; V = ḡ∘ḡ would then make M as large as 1/λ in the first steps. In the stationary state E[ḡ∘ḡ] is Var(ĝ)/N² plus the
+//! curvature over N², which is about s²/N.
 //!
 //! Γ is left out by default, as in practice; this leaves a bias that does not vanish with h. With `gamma` it is estimated:
 //! Γᵢ = ∂Mᵢ/∂θᵢ = −Mᵢ² Wᵢ/√Vᵢ, W ← αW + (1−α) ḡᵢ ∂ᵢḡᵢ, the derivative of all of V: in 1/(1−α) short steps the chain hardly moves, so
 //! that V is a function of where it is. (Li et al. derive only the newest gradient, which makes Γ smaller by 1−α.) ∂ᵢḡᵢ is estimated without bias as
 //! vᵢ (Jv)ᵢ with v random signs, from a difference of gradients on the same minibatch: one more gradient estimate and prior gradient per step.
 
-use rand::RngExt;
+use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
-use sgmcmc_core::{Error, GradientEstimator, Oracle, Result};
+use sgmcmc_core::rng::StreamRng;
+use sgmcmc_core::{Error, Evaluator, GradientEstimator, Oracle, Result, Rows};
 
 use super::Scratch;
 use crate::dynamics::{Dynamics, positioned};
+use crate::law::Direction;
 use crate::step_size::Tick;
 
 /// SGLD with RMSprop's matrix.
@@ -137,8 +142,9 @@ impl<G: GradientEstimator> Dynamics<G> for Psgld {
         let (mut scratch, mut work) = (Scratch::default(), Work::default());
         oracle.fresh(theta, scratch.gradient(theta.len()))?;
         work.look(theta, &scratch.g, false, oracle)?;
-        let v = work.mean.iter().map(|mean| mean * mean).sum::<f64>() / theta.len().max(1) as f64;
-        let (v, w) = (vec![v; theta.len()], vec![0.0; if self.gamma { theta.len() } else { 0 }]);
+        let mut v: Vec<f64> = work.mean.iter().map(|mean| mean * mean).collect();
+        add_expected_square(theta, oracle, &mut v)?;
+        let w = vec![0.0; if self.gamma { theta.len() } else { 0 }];
         Ok(State { theta: theta.to_vec(), v, w, scratch, work })
     }
 
@@ -159,6 +165,85 @@ impl<G: GradientEstimator> Dynamics<G> for Psgld {
         scratch.diagonal_step(theta, &work.m, tick, oracle.noise());
         Ok(log_posterior)
     }
+
+    fn is_preconditioned(&self) -> bool {
+        true
+    }
+
+    fn apply_root(&self, state: &mut State, v: &mut [f64], _transpose: bool) -> Result<()> {
+        v.iter_mut().zip(&state.v).for_each(|(x, v)| *x *= (self.lambda + v.sqrt()).recip().sqrt());
+        Ok(())
+    }
+
+    fn variance_ratio(&self, _state: &State, direction: &Direction<'_>) -> Option<f64> {
+        Some(direction.langevin_ratio(1.0))
+    }
+
+    fn unpredicted_bias(&self) -> Option<&'static str> {
+        let missing = "pSGLD without Γ has a bias that does not vanish with the step size and that the law does not predict";
+        (!self.gamma).then_some(missing)
+    }
+}
+
+/// Most observations whose gradients make the first V.
+const FIRST_ROWS: usize = 1000;
+
+/// Probes of the curvature where there are no gradients of single observations.
+const PROBES: u32 = 4;
+
+/// The seed of the observations and probes of the first V, which are no part of the chain's own randomness.
+const FIRST_SEED: u64 = 0;
+
+/// Adds to V the part of the mean square gradient that shows only away from the mode: Var(ĝ)/N² + s²/N. Where single observations have no gradient it
+/// is the curvature over N², found along random signs.
+fn add_expected_square<G: GradientEstimator>(theta: &[f64], oracle: &mut Oracle<G>, v: &mut [f64]) -> Result<()> {
+    let observations = oracle.evaluator().observations();
+    if observations < 2 || add_score_variances(theta, oracle.evaluator(), v).is_err() {
+        return add_curvature(theta, oracle.evaluator(), v);
+    }
+    let all = observations as f64;
+    oracle.noise_covariance(theta, FIRST_ROWS.min(observations), FIRST_SEED)?.add_variances(1.0 / (all * all), v);
+    Ok(())
+}
+
+/// Adds s²/N, s² the variance of the gradients of all observations or of a sample of them.
+fn add_score_variances(theta: &[f64], evaluator: &mut dyn Evaluator, v: &mut [f64]) -> Result<()> {
+    let (observations, dim) = (evaluator.observations(), theta.len());
+    let mut rng = StreamRng::seed_from_u64(FIRST_SEED);
+    let rows = if observations <= FIRST_ROWS {
+        (0..observations).collect()
+    } else {
+        rand::seq::index::sample(&mut rng, observations, FIRST_ROWS).into_vec()
+    };
+    let mut scores = vec![0.0; rows.len() * dim];
+    evaluator.per_datum(theta, Rows::list(&rows), &mut scores)?;
+    let n = rows.len() as f64;
+    for (j, v) in v.iter_mut().enumerate() {
+        let column = || scores.iter().skip(j).step_by(dim);
+        let mean = column().sum::<f64>() / n;
+        let variance = column().map(|score| (score - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        *v += variance / observations as f64;
+    }
+    Ok(())
+}
+
+/// Adds the mean of |sᵢ (Hs)ᵢ| over random signs s, H the Hessian of the log density, over N².
+fn add_curvature(theta: &[f64], evaluator: &mut dyn Evaluator, v: &mut [f64]) -> Result<()> {
+    let all = evaluator.observations().max(1) as f64;
+    let mut rng = StreamRng::seed_from_u64(FIRST_SEED);
+    let far = DIFFERENCE * theta.iter().fold(1.0_f64, |largest, theta| largest.max(theta.abs()));
+    let mut here = vec![0.0; theta.len()];
+    evaluator.posterior(theta, evaluator.all_rows(), &mut here)?;
+    for _ in 0..PROBES {
+        let signs: Vec<f64> = theta.iter().map(|_| if rng.random::<bool>() { far } else { -far }).collect();
+        let point: Vec<f64> = theta.iter().zip(&signs).map(|(theta, sign)| theta + sign).collect();
+        let mut there = vec![0.0; theta.len()];
+        evaluator.posterior(&point, evaluator.all_rows(), &mut there)?;
+        for ((v, sign), (here, there)) in v.iter_mut().zip(&signs).zip(here.iter().zip(&there)) {
+            *v += ((there - here) / sign).abs() / (f64::from(PROBES) * all * all);
+        }
+    }
+    Ok(())
 }
 
 fn average(running: &mut [f64], newest: &[f64], alpha: f64, of: impl Fn(f64) -> f64) {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use sgmcmc_core::{GradientEstimator, Oracle, Result};
 
 use crate::dynamics::{Dynamics, positioned, with_normals};
+use crate::law::Direction;
 use crate::step_size::Tick;
 
 /// Stochastic gradient Langevin dynamics. It has no settings but the step size.
@@ -61,5 +62,9 @@ impl<G: GradientEstimator> Dynamics<G> for Sgld {
 
     fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
         state.langevin(tick, tick.temperature, oracle)
+    }
+
+    fn variance_ratio(&self, _state: &State, direction: &Direction<'_>) -> Option<f64> {
+        Some(direction.langevin_ratio(1.0))
     }
 }

@@ -11,6 +11,7 @@ use sgmcmc_linalg::Cholesky;
 
 use super::{Scratch, not_positive_definite};
 use crate::dynamics::{Dynamics, positioned};
+use crate::law::Direction;
 use crate::metric::{Metric, MetricShape, MetricWork};
 use crate::step_size::Tick;
 
@@ -32,6 +33,18 @@ impl Sgrld {
     /// With M(θ) and Γ.
     pub fn new(metric: Metric) -> Self {
         Self { metric, gamma: true }
+    }
+
+    /// Returns an error if M is dense and the step sizes of this iteration differ by parameter.
+    fn check_step_sizes(&self, tick: Tick<'_>) -> Result<()> {
+        let first = tick.pieces.first().map_or(tick.h, |piece| piece.h);
+        let uneven = tick.pieces.iter().any(|piece| (piece.h - first).abs() > 1e-12 * first);
+        if self.metric.shape() == MetricShape::Dense && uneven {
+            let value = format!("different by parameter at iteration {}", tick.t);
+            let expected = "with a dense metric all parameters have the same step size; put the scales into the metric";
+            return Err(Error::Setting { name: "the step size", value, expected });
+        }
+        Ok(())
     }
 }
 
@@ -57,11 +70,7 @@ impl<G: GradientEstimator> Dynamics<G> for Sgrld {
     type State = State;
 
     fn init(&self, theta: &[f64], tick: Tick<'_>, _oracle: &mut Oracle<G>) -> Result<State> {
-        let uneven = tick.pieces.iter().any(|piece| (piece.h - tick.h).abs() > 1e-12 * tick.h);
-        if self.metric.shape() == MetricShape::Dense && uneven {
-            let expected = "with a dense metric all parameters have the same step size; put the scales into the metric";
-            return Err(Error::Setting { name: "the step size", value: "different by parameter".into(), expected });
-        }
+        self.check_step_sizes(tick)?;
         let mut m = Vec::new();
         self.metric.at(theta, &mut m)?;
         let gamma = vec![0.0; theta.len()];
@@ -70,6 +79,7 @@ impl<G: GradientEstimator> Dynamics<G> for Sgrld {
     }
 
     fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
+        self.check_step_sizes(tick)?;
         let State { theta, scratch, m, gamma, factor, work } = state;
         let log_posterior = oracle.fresh(theta, scratch.gradient(theta.len()))?;
         self.metric.at(theta, m)?;
@@ -94,6 +104,32 @@ impl<G: GradientEstimator> Dynamics<G> for Sgrld {
             }
         }
         Ok(log_posterior)
+    }
+
+    fn is_preconditioned(&self) -> bool {
+        true
+    }
+
+    fn apply_root(&self, state: &mut State, v: &mut [f64], transpose: bool) -> Result<()> {
+        let State { theta, m, factor, .. } = state;
+        self.metric.at(theta, m)?;
+        match self.metric.shape() {
+            MetricShape::Diagonal => v.iter_mut().zip(&*m).for_each(|(v, m)| *v *= m.sqrt()),
+            MetricShape::Dense => {
+                let (factor, from) = (refactored(factor, m, theta.len())?, v.to_vec());
+                if transpose { factor.transpose_product(&from, v) } else { factor.product(&from, v) }
+            }
+        }
+        Ok(())
+    }
+
+    fn variance_ratio(&self, _state: &State, direction: &Direction<'_>) -> Option<f64> {
+        Some(direction.langevin_ratio(1.0))
+    }
+
+    fn unpredicted_bias(&self) -> Option<&'static str> {
+        let missing = "SGRLD without Γ has a bias that does not vanish with the step size and that the law does not predict";
+        (!self.gamma).then_some(missing)
     }
 }
 

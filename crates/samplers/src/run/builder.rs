@@ -24,7 +24,7 @@ use crate::threshold::SamplingThreshold;
 /// | [`chains`](Self::chains) | 1 | run side by side on threads |
 /// | [`burn_in`](Self::burn_in) | 0 | iterations before the first draw |
 /// | [`thin`](Self::thin) | 1 | iterations per draw |
-/// | [`jitter`](Self::jitter) | 10 | how far chains with a common start begin apart, in √h |
+/// | [`jitter`](Self::jitter) | 10 | how far chains with a common start begin apart, in standard deviations of the noise of one step |
 /// | [`memory_limit`](Self::memory_limit) | 4 GiB | most that stored draws may take |
 /// | [`find_mode`](Self::find_mode) | only with control variates | start at the posterior mode |
 /// | [`gibbs`](Self::gibbs) | – | an update of some parameters after every step |
@@ -57,6 +57,8 @@ pub(super) struct Plan {
     pub(super) checkpoints: Option<Checkpoints>,
     pub(super) gibbs: Option<GibbsFactory>,
     pub(super) threshold: Option<SamplingThreshold>,
+    /// Whether the bias of chains is examined when they end.
+    pub(super) examine: bool,
 }
 
 impl<T: Target, D, G> Builder<T, D, G> {
@@ -74,6 +76,7 @@ impl<T: Target, D, G> Builder<T, D, G> {
             checkpoints: None,
             gibbs: None,
             threshold: None,
+            examine: true,
         };
         let (step_size, temperature) = (step_size.into(), 1.0.into());
         Self { target, dynamics, gradient, mode: NoMode, step_size, temperature, plan }
@@ -95,8 +98,11 @@ impl<T, D, G, M> Builder<T, D, G, M> {
         Builder { target, dynamics, gradient, mode, step_size, temperature, plan }
     }
 
-    /// Starts chains at the posterior mode, found by `search` from the start that is given: on variance-reduced minibatches where
-    /// the estimator has minibatches, on all observations where it has none.
+    /// Looks for the posterior mode with `search`, from the start of the first chain: on variance-reduced minibatches where the
+    /// estimator has minibatches, on all observations where it has none. The mode becomes the center of control variates.
+    ///
+    /// With one start for all chains, they begin at the mode, [`jitter`](Self::jitter) apart. With a start for each chain
+    /// ([`Starts::Each`](super::Starts), [`Starts::drawn`](super::Starts::drawn)) they begin where they are told.
     #[must_use]
     pub fn find_mode<O: Optimiser>(self, search: ModeSearch<O>) -> Builder<T, D, G, FindMode<O>> {
         let Self { target, dynamics, gradient, step_size, temperature, plan, .. } = self;
@@ -148,7 +154,8 @@ impl<T, D, G, M> Builder<T, D, G, M> {
         self
     }
 
-    /// How far chains with a common start begin apart: `jitter` √h in every coordinate, h the first step size.
+    /// Sets how far chains with a common start begin apart: `jitter` times √h F z with z standard normal, h the first step size and M = F Fᵀ the
+    /// matrix of the algorithm. In the units of the algorithm that is `jitter` standard deviations of the noise of its first step.
     #[must_use]
     pub fn jitter(mut self, jitter: f64) -> Self {
         self.plan.jitter = jitter;

@@ -7,8 +7,9 @@ use sgmcmc_core::{Error, Result};
 use super::builder::Plan;
 use super::checkpoint::{Keeper, Place};
 use super::monitor::Clock;
-use crate::fit::Ending;
+use crate::fit::{Bias, Ending};
 use crate::kernel::{Cost, Kernel, StepInfo};
+use crate::prediction::{EVALUATIONS, PredictionPlan};
 use crate::sink::{Draw, Sink};
 
 /// Takes all the steps of one chain, from its last checkpoint if there is one, and hands its draws to `sink`.
@@ -27,7 +28,8 @@ pub(super) fn drive<S: Sink>(
     let begin = if plan.threshold.is_some() { None } else { Some(plan.burn_in) };
     let place = Place { draws: 0, begin };
     let stats = vec![0.0; stat_names(kernel.as_ref(), plan).len()];
-    let mut run = Run { values: vec![0.0; kernel.layout().value_count()], stats, kernel, place };
+    let values = vec![0.0; kernel.layout().value_count()];
+    let mut run = Run { values, stats, kernel, place, steps: [0.0; 2] };
     if let Some(restored) = keeper.load()? {
         run.kernel.restore(&restored.kernel)?;
         sink.restore(&restored.sink)?;
@@ -42,8 +44,10 @@ pub(super) fn drive<S: Sink>(
     };
     let info = run.kernel.info();
     clock.end(info.iterations, info.log_posterior);
+    let bias = run.examine(plan, &ending);
     let (output, cost) = (sink.finish(), run.kernel.cost());
-    Ok(Driven { output, ending, iterations: info.iterations, cost, seconds: began.elapsed().as_secs_f64() })
+    let seconds = began.elapsed().as_secs_f64();
+    Ok(Driven { output, ending, iterations: info.iterations, cost, bias, seconds })
 }
 
 /// The names of the numbers that come with each draw: the algorithm's own, and αₜ where it is measured.
@@ -59,6 +63,7 @@ pub(super) struct Driven<O> {
     pub(super) ending: Ending,
     pub(super) iterations: u64,
     pub(super) cost: Cost,
+    pub(super) bias: Bias,
     pub(super) seconds: f64,
 }
 
@@ -68,9 +73,40 @@ struct Run {
     values: Vec<f64>,
     stats: Vec<f64>,
     place: Place,
+    /// Sums of the step sizes of the draws and of their squares.
+    steps: [f64; 2],
 }
 
+/// Gradient estimates that a chain must have made for its bias to be examined: the examination then costs at most about a tenth of the run.
+const LEAST_ESTIMATES: u64 = 400;
+
+/// Most observations whose gradients make a product with the curvature.
+const MOST_OBSERVATIONS: usize = 4096;
+
 impl Run {
+    /// Predicts the bias of a chain that has ended well, with an effort in proportion to that of the run.
+    fn examine(&mut self, plan: &Plan, ending: &Ending) -> Bias {
+        let Cost { gradients, minibatch } = self.kernel.cost();
+        if self.kernel.is_exact() {
+            return Bias::Exact;
+        }
+        if !plan.examine || matches!(ending, Ending::Failed(_)) {
+            return Bias::NotExamined("a chain did not end well".into());
+        }
+        if gradients < LEAST_ESTIMATES {
+            return Bias::NotExamined(format!("a chain made fewer than {LEAST_ESTIMATES} gradient estimates"));
+        }
+        let all = self.kernel.evaluator().observations();
+        let per_gradient = if minibatch == 0 { all } else { minibatch };
+        // A twentieth of the gradients of single observations that the run took.
+        let budget = gradients.saturating_mul(per_gradient as u64) / (20 * EVALUATIONS as u64);
+        let observations = (budget as usize).clamp(per_gradient.min(MOST_OBSERVATIONS), MOST_OBSERVATIONS).min(all);
+        let last = self.kernel.info().step_size;
+        let step_scale = if self.steps[0] > 0.0 { self.steps[1] / (self.steps[0] * last) } else { 1.0 };
+        let plan = PredictionPlan { observations, step_scale };
+        self.kernel.predict_bias(&plan).unwrap_or_else(|error| Bias::NotExamined(error.to_string()))
+    }
+
     fn finish<S: Sink>(
         &mut self,
         sink: &mut S,
@@ -121,6 +157,7 @@ impl Run {
         let stats = &self.stats;
         sink.record(&Draw { iteration: iterations, values, weight: step_size, log_posterior, stats })?;
         self.place.draws += 1;
+        self.steps = [self.steps[0] + step_size, self.steps[1] + step_size * step_size];
         Ok(())
     }
 
@@ -134,8 +171,8 @@ impl Run {
         let alpha = threshold.measure(self.kernel.as_mut())?;
         if waited >= threshold.limit {
             let value = format!("{alpha} after {waited} iterations");
-            let expected =
-                "it stays above the sampling threshold: use a smaller or falling step size, or control variates";
+            let expected = "it stays above the sampling threshold: use a smaller or falling step size, larger minibatches, or \
+                            control variates where there are none";
             return Err(Error::Setting { name: "the ratio of gradient noise to injected noise", value, expected });
         }
         Ok((alpha < threshold.alpha).then_some(iteration))

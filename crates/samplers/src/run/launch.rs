@@ -13,7 +13,7 @@ use super::checkpoint::{Identity, Keeper};
 use super::driver::Driven;
 use super::{ModePlan, Sampler, Starts, driver};
 use crate::dynamics::Dynamics;
-use crate::fit::{Ending, Fit, RunInfo};
+use crate::fit::{Bias, Ending, Fit, RunInfo};
 use crate::kernel::{Kernel, Recipe};
 use crate::sink::{Memory, Schema, Sink};
 
@@ -105,11 +105,9 @@ where
         let mut gradient = self.gradient.clone();
         let (evaluator, theta) = place(0)?;
         let mode = self.mode.find(&mut gradient, evaluator, &theta)?;
-        if let Some(mode) = &mode {
+        let common = matches!(starts, Starts::Same(_));
+        if let Some(mode) = mode.as_ref().filter(|_| common) {
             chains.iter_mut().for_each(|(_, theta)| theta.copy_from_slice(&mode.theta));
-        }
-        if plan.chains > 1 && (mode.is_some() || matches!(starts, Starts::Same(_))) {
-            self.spread_out(&layout, &mut chains)?;
         }
         // The cores that other chains leave are free for large matrix products.
         let threads = (rayon::current_num_threads() / plan.chains).max(1);
@@ -120,18 +118,40 @@ where
             step_size: self.step_size.clone(),
             temperature: self.temperature.clone(),
         };
+        if plan.chains > 1 && common && plan.jitter > 0.0 {
+            self.spread_out(&recipe, &layout, starts, &mut chains)?;
+        }
         Ok(Prepared { recipe, layout, chains, mode })
     }
 
-    /// Moves every start by `jitter` √h z.
-    fn spread_out(&self, layout: &Layout, chains: &mut [(Box<dyn Evaluator>, Vec<f64>)]) -> Result<()> {
+    /// Moves every start by `jitter` √h F z, with M = F Fᵀ the matrix that the algorithm starts with.
+    fn spread_out(
+        &self,
+        recipe: &Recipe<D, G>,
+        layout: &Layout,
+        starts: &Starts<'_, T::Params>,
+        chains: &mut [(Box<dyn Evaluator>, Vec<f64>)],
+    ) -> Result<()> {
+        let Some((_, common)) = chains.first() else { return Ok(()) };
+        // The matrix may depend on the state of a chain: one that is not run, at the common start, tells it.
+        let mut chain = if self.dynamics.is_preconditioned() {
+            let (evaluator, _) = starts.place(&self.target, self.plan.chains, self.plan.seed, 0)?;
+            Some(recipe.start(evaluator, common, ChainRng::new(self.plan.seed, u64::MAX))?)
+        } else {
+            None
+        };
         let mut pace = self.step_size.resolve(layout, &self.temperature)?;
         let tick = pace.tick(0)?;
-        for (chain, (_, theta)) in chains.iter_mut().enumerate() {
-            let mut rng = ChainRng::before_start(self.plan.seed, chain as u64);
+        for (number, (_, theta)) in chains.iter_mut().enumerate() {
+            let mut rng = ChainRng::before_start(self.plan.seed, number as u64);
+            let mut z: Vec<f64> = theta.iter().map(|_| rng.sample(StandardNormal)).collect();
+            if let Some(chain) = &mut chain {
+                chain.apply_root(&mut z)?;
+            }
             for piece in tick.pieces {
                 let scale = self.plan.jitter * piece.h.sqrt();
-                theta[piece.range.clone()].iter_mut().for_each(|x| *x += scale * rng.sample::<f64, _>(StandardNormal));
+                let moved = theta[piece.range.clone()].iter_mut().zip(&z[piece.range.clone()]);
+                moved.for_each(|(x, z)| *x += scale * z);
             }
         }
         Ok(())
@@ -189,6 +209,7 @@ where
             iterations: chains.iter().map(|chain| chain.iterations).collect(),
             gradients: chains.iter().map(|chain| chain.cost.gradients).collect(),
             seconds: chains.iter().map(|chain| chain.seconds).collect(),
+            bias: Bias::worst(chains.iter().map(|chain| chain.bias.clone())),
             version: env!("CARGO_PKG_VERSION").into(),
         }
     }

@@ -75,7 +75,7 @@ fn mode_search(fit: &Fit) -> Option<Finding> {
 fn stats(fit: &Fit, thresholds: &Thresholds) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(alpha) = fit.stat_mean("alpha") {
-        findings.extend(noise_ratio(alpha, thresholds));
+        findings.extend(noise_ratio(fit, alpha, thresholds));
     }
     if let Some(rate) = fit.stat_mean("acceptance_rate")
         && rate < thresholds.acceptance
@@ -97,8 +97,8 @@ fn stats(fit: &Fit, thresholds: &Thresholds) -> Vec<Finding> {
     findings
 }
 
-/// A finding where gradient noise is not small against the noise that is injected.
-pub(in crate::fit) fn noise_ratio(alpha: f64, thresholds: &Thresholds) -> Option<Finding> {
+/// Returns a finding if gradient noise is not small against the injected noise.
+fn noise_ratio(fit: &Fit, alpha: f64, thresholds: &Thresholds) -> Option<Finding> {
     if alpha.is_nan() || alpha <= thresholds.noise_ratio {
         return None;
     }
@@ -108,5 +108,10 @@ pub(in crate::fit) fn noise_ratio(alpha: f64, thresholds: &Thresholds) -> Option
         (Severity::Warning, "is not small against the noise that is injected: the posterior comes out too wide")
     };
     let what = format!("the noise of the gradient {says} (variance ratio {alpha:.2})");
-    Some(Finding::new(severity, what, "use a smaller step size, larger minibatches, or control variates"))
+    let remedy = if fit.info().has_reduced_variance() {
+        "use a smaller step size or larger minibatches"
+    } else {
+        "use a smaller step size, larger minibatches, or control variates"
+    };
+    Some(Finding::new(severity, what, remedy))
 }

@@ -1,9 +1,8 @@
 //! Whether a fit can be trusted: findings in words, each with what to do about it.
 
+mod bias;
 mod chains;
 mod mixing;
-
-pub(super) use chains::noise_ratio;
 
 use std::fmt;
 
@@ -68,7 +67,7 @@ impl Finding {
 /// | `mcse_share` | 0.05 | the Monte Carlo error of a mean is above this share of the standard deviation |
 /// | `draws` | 100 | a chain has fewer draws |
 /// | `noise_ratio` | 0.1 | gradient noise is above this share of the noise that is injected, in variance; above 1 it dominates |
-/// | `bias` | 0.1 | halving the step size moves a mean or standard deviation by more posterior standard deviations |
+/// | `bias` | 0.1 | a standard deviation is predicted to be off by more than this share, or halving the step size moves a mean or standard deviation by more posterior standard deviations |
 /// | `acceptance` | 0.4 | fewer proposals are accepted |
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thresholds {
@@ -82,7 +81,7 @@ pub struct Thresholds {
     pub draws: usize,
     /// The largest ratio of gradient noise to injected noise.
     pub noise_ratio: f64,
-    /// The largest shift by halving the step size, in posterior standard deviations.
+    /// The largest predicted error of a standard deviation, and the largest shift by halving the step size, in posterior standard deviations.
     pub bias: f64,
     /// The least share of accepted proposals.
     pub acceptance: f64,
@@ -113,6 +112,7 @@ impl Check {
     pub(crate) fn of(fit: &Fit, summary: &Summary, thresholds: &Thresholds) -> Self {
         let mut findings = chains::look(fit, thresholds);
         findings.extend(mixing::look(fit, summary, thresholds));
+        findings.extend(bias::look(fit, thresholds));
         Self::default().join(findings)
     }
 
@@ -124,6 +124,11 @@ impl Check {
     /// Whether no finding is a problem.
     pub fn passed(&self) -> bool {
         self.findings.iter().all(|finding| finding.severity != Severity::Problem)
+    }
+
+    /// Returns whether the bias of a stochastic-gradient run was not examined.
+    pub fn bias_is_unknown(&self) -> bool {
+        self.findings.iter().any(|finding| finding.what.starts_with("bias was not examined"))
     }
 
     /// The same with more findings, such as those of [`Health`](crate::fit::Health).
@@ -144,6 +149,9 @@ impl fmt::Display for Check {
         let (problems, warnings) = (count(Severity::Problem), count(Severity::Warning));
         match (problems, warnings) {
             (0, 0) => write!(f, "no problem found")?,
+            (0, _) if self.bias_is_unknown() => {
+                write!(f, "no problem found, but bias was not examined; {warnings} warning(s)")?;
+            }
             (0, _) => write!(f, "no problem found, {warnings} warning(s)")?,
             _ => write!(f, "{problems} problem(s), {warnings} warning(s): do not trust this fit yet")?,
         }

@@ -8,8 +8,8 @@ use std::fmt;
 pub use halving::{Shift, StepHalving};
 pub use noise::{BlockNoise, EstimatorNoise, NoiseReport};
 
-use super::check::{Finding, Severity, Thresholds, noise_ratio};
-use super::{Fit, Summary};
+use super::check::{Finding, Severity, Thresholds};
+use super::{Bias, Fit, Summary};
 
 /// Effective draws and what they cost, burn-in included. The effective size is the least bulk ESS of all values.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,6 +46,8 @@ pub struct Health {
     pub acceptance: Option<f64>,
     /// The mean α of the sampling threshold, where it was measured along the chains.
     pub alpha: Option<f64>,
+    /// The bias of the chains, as far as it was examined.
+    pub bias: Bias,
     /// The noise of the gradient at some draws.
     pub noise: Option<NoiseReport>,
     /// What halving the step size changes.
@@ -68,7 +70,8 @@ impl Health {
             gradients: known(fit.info.gradients.iter().sum::<u64>() as f64),
         };
         let (acceptance, alpha) = (fit.stat_mean("acceptance_rate"), fit.stat_mean("alpha"));
-        Self { efficiency, acceptance, alpha, noise: None, halving: None }
+        let bias = fit.info.bias.clone();
+        Self { efficiency, acceptance, alpha, bias, noise: None, halving: None }
     }
 
     /// The same with the noise of the gradient.
@@ -85,19 +88,24 @@ impl Health {
 
     /// What is wrong, to be [joined](crate::fit::Check::join) to the findings of [`Fit::check`].
     pub fn findings(&self, thresholds: &Thresholds) -> Vec<Finding> {
-        let noise = self.noise.as_ref().and_then(|noise| noise_ratio(noise.alpha_of_run(), thresholds));
-        let helped = self
-            .noise
-            .as_ref()
-            .filter(|_| noise.is_some())
-            .filter(|noise| !noise.run_is_controlled && noise.controlled.alpha < 0.5 * noise.plain.alpha);
+        let helped = self.noise.as_ref().filter(|noise| {
+            !noise.run_is_controlled && noise.controlled.variance < 0.5 * noise.plain.variance && self.is_noisy(thresholds)
+        });
         let advice = helped.map(|noise| {
             let ratio = noise.plain.variance / noise.controlled.variance;
             let what = format!("control variates would divide the variance of the gradient by {ratio:.3}");
             Finding::new(Severity::Note, what, "use `sgldcv`, `sghmccv` or `sgnhtcv`")
         });
         let bias = self.halving.iter().flat_map(|halving| halving.findings(thresholds));
-        noise.into_iter().chain(advice).chain(bias).collect()
+        advice.into_iter().chain(bias).collect()
+    }
+
+    /// Returns whether gradient noise is predicted to widen standard deviations by more than the threshold.
+    fn is_noisy(&self, thresholds: &Thresholds) -> bool {
+        match &self.bias {
+            Bias::Predicted(predicted) => predicted.noisiest.sd_error().abs() > thresholds.bias,
+            _ => self.alpha.is_some_and(|alpha| alpha > thresholds.noise_ratio),
+        }
     }
 }
 
@@ -116,6 +124,19 @@ impl fmt::Display for Health {
         }
         if let Some(alpha) = self.alpha {
             write!(f, "\nsampling threshold α along the chains: {alpha:.3} (≪ 1 samples, > 1 climbs)")?;
+        }
+        match &self.bias {
+            Bias::Unknown => {}
+            Bias::Exact => write!(f, "\nbias: none, proposals are accepted or rejected")?,
+            Bias::NotExamined(reason) => write!(f, "\nbias: not examined, {reason}")?,
+            Bias::Predicted(predicted) => {
+                let [stiff, noisy] = [predicted.stiffest, predicted.noisiest].map(|d| 100.0 * d.sd_error());
+                write!(
+                    f,
+                    "\npredicted error of standard deviations: {stiff:+.1} % where the curvature is largest, \
+                     {noisy:+.1} % where the gradient is noisiest"
+                )?;
+            }
         }
         if let Some(noise) = &self.noise {
             write!(f, "\n{noise}")?;

@@ -1,7 +1,7 @@
 //! The noise of minibatch gradients where the draws are, with and without control variates.
 //!
-//! V is the variance of the estimate of one coordinate of the gradient. A step of SGLD of size h adds noise of variance h and passes on
-//! gradient noise of variance h²V/4: their ratio α = hV/4 is Welling & Teh's, coordinate by coordinate.
+//! V is the variance of the estimate of one coordinate of the gradient. How much of it reaches the draws depends on the algorithm and its step size: see
+//! [`PredictedBias`](crate::PredictedBias).
 
 use std::fmt;
 
@@ -22,8 +22,6 @@ const ESTIMATES: usize = 64;
 pub struct EstimatorNoise {
     /// The sum of the variances of all coordinates.
     pub variance: f64,
-    /// The largest hV/4 of all coordinates, h the step size of the last draw.
-    pub alpha: f64,
 }
 
 /// The gradient of one parameter and its noise, as root mean squares over its coordinates and some draws.
@@ -52,13 +50,6 @@ pub struct NoiseReport {
     pub blocks: Vec<BlockNoise>,
     /// Whether the run used control variates, or another estimator of reduced variance.
     pub run_is_controlled: bool,
-}
-
-impl NoiseReport {
-    /// α of the estimator that the run used.
-    pub fn alpha_of_run(&self) -> f64 {
-        if self.run_is_controlled { self.controlled.alpha } else { self.plain.alpha }
-    }
 }
 
 impl Fit {
@@ -92,12 +83,8 @@ impl Fit {
                 sum.iter_mut().zip(noise.variance()).for_each(|(sum, variance)| *sum += variance / points);
             }
         }
-        let h = self.chains.iter().filter_map(|chain| chain.weights().last()).copied().fold(f64::NAN, f64::max);
         let [plain, controlled] = &noises;
-        let of = |variance: &[f64]| EstimatorNoise {
-            variance: variance.iter().sum(),
-            alpha: 0.25 * h * variance.iter().copied().fold(0.0, f64::max),
-        };
+        let of = |variance: &[f64]| EstimatorNoise { variance: variance.iter().sum() };
         let root = |squares: &[f64]| (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt();
         let block = |block: &sgmcmc_core::Block| BlockNoise {
             name: block.name.clone(),
@@ -105,13 +92,12 @@ impl Fit {
             plain: root(&plain[block.range.clone()]),
             controlled: root(&controlled[block.range.clone()]),
         };
-        let reduced = ["ControlVariate", "Svrg", "Saga"];
         Ok(NoiseReport {
             minibatch,
             plain: of(plain),
             controlled: of(controlled),
             blocks: layout.blocks().iter().map(block).collect(),
-            run_is_controlled: reduced.iter().any(|name| self.info.gradient.starts_with(name)),
+            run_is_controlled: self.info.has_reduced_variance(),
         })
     }
 
@@ -155,13 +141,7 @@ impl fmt::Display for NoiseReport {
                 "  {name:<width$} {gradient:>11.3e} {plain:>11.3e} {rough:>12.3} {controlled:>11.3e} {smooth:>12.3}"
             )?;
         }
-        write!(
-            f,
-            "  noise of the gradient against the noise injected (α): {:.3}, with control variates {:.3}; \
-             they divide the variance by {:.1}",
-            self.plain.alpha,
-            self.controlled.alpha,
-            self.plain.variance / self.controlled.variance
-        )
+        let ratio = self.plain.variance / self.controlled.variance;
+        write!(f, "  control variates divide the variance by {ratio:.1}")
     }
 }

@@ -1,0 +1,147 @@
+//! Stationary variances of one-dimensional linear chains: the law of an algorithm on a normal posterior.
+//!
+//! On a normal posterior the gradient estimate is ĝ = −A(θ − μ) + ξ with Var ξ = V, and most algorithms are linear in θ, the velocity and
+//! the noise. Their stationary variance then has a closed form or solves Σ = F Σ Fᵀ + Q. All quantities here are in units of the
+//! step size: θ/√h, ν/√h, a = hA and v = hV.
+
+/// One direction of the posterior, in the units of the step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Direction<'a> {
+    /// hA: the step size times the curvature of −log p(θ|x), whitened by the matrix M of the algorithm.
+    pub curvature: f64,
+    /// hV: the step size times the variance of the gradient estimate, whitened by M.
+    pub noise: f64,
+    /// The temperature T of the run.
+    pub temperature: f64,
+    /// The direction in coordinates: F u, with M = F Fᵀ and u of norm one.
+    pub vector: &'a [f64],
+}
+
+/// The least curvature that laws are evaluated at. In a flat direction a chain has no stationary variance, but the ratio to the
+/// posterior variance has a limit.
+const FLAT: f64 = 1e-6;
+
+impl Direction<'_> {
+    /// Returns the curvature, or a small positive number in a direction that is flat or curved the other way.
+    pub fn positive_curvature(&self) -> f64 {
+        self.curvature.max(FLAT)
+    }
+
+    /// Returns the variance ratio of the Langevin step θ += h/2 ĝ + √(h T κ) z: (κ + v/(4T)) / (1 − a/4), where κ is `injected`.
+    pub fn langevin_ratio(&self, injected: f64) -> f64 {
+        let a = self.positive_curvature();
+        if a >= 4.0 { f64::INFINITY } else { (injected + 0.25 * self.noise / self.temperature) / (1.0 - 0.25 * a) }
+    }
+}
+
+/// Position and velocity of a linear chain after some operations: how they depend on where the chain started, and their covariance given
+/// the start.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Linear {
+    curvature: f64,
+    noise: f64,
+    /// Rows (position, velocity), columns (first position, first velocity).
+    transition: [[f64; 2]; 2],
+    /// Var θ, Cov(θ, ν), Var ν.
+    covariance: [f64; 3],
+}
+
+impl Linear {
+    /// Creates the chain before its first operation.
+    pub(crate) fn new(direction: &Direction<'_>) -> Self {
+        let (curvature, noise) = (direction.positive_curvature(), direction.noise);
+        Self { curvature, noise, transition: [[1.0, 0.0], [0.0, 1.0]], covariance: [0.0; 3] }
+    }
+
+    /// ν ~ N(0, `variance`).
+    pub(crate) fn refresh(self, variance: f64) -> Self {
+        let Self { transition: [position, _], covariance: [theta, ..], .. } = self;
+        Self { transition: [position, [0.0; 2]], covariance: [theta, 0.0, variance], ..self }
+    }
+
+    /// θ += `share` ν.
+    pub(crate) fn drift(self, share: f64) -> Self {
+        let Self { transition: [p, v], covariance: [xx, xv, vv], .. } = self;
+        let position = [p[0] + share * v[0], p[1] + share * v[1]];
+        let covariance = [xx + share * (2.0 * xv + share * vv), xv + share * vv, vv];
+        Self { transition: [position, v], covariance, ..self }
+    }
+
+    /// ν += `share` h ĝ(θ), on a new minibatch.
+    pub(crate) fn kick(self, share: f64) -> Self {
+        let Self { transition: [p, v], covariance: [xx, xv, vv], curvature, noise } = self;
+        let pull = share * curvature;
+        let velocity = [v[0] - pull * p[0], v[1] - pull * p[1]];
+        let covariance =
+            [xx, xv - pull * xx, vv - 2.0 * pull * xv + pull * pull * xx + share * share * noise];
+        Self { transition: [p, velocity], covariance, ..self }
+    }
+
+    /// ν ← `kept` ν + N(0, `variance`).
+    pub(crate) fn damp(self, kept: f64, variance: f64) -> Self {
+        let Self { transition: [p, v], covariance: [xx, xv, vv], .. } = self;
+        let covariance = [xx, kept * xv, kept * kept * vv + variance];
+        Self { transition: [p, [kept * v[0], kept * v[1]]], covariance, ..self }
+    }
+
+    /// Returns the stationary covariance of the chain that repeats these operations: Var θ, Cov(θ, ν), Var ν. Infinite if it has none.
+    pub(crate) fn stationary(&self) -> [f64; 3] {
+        let (mut f, [mut xx, mut xv, mut vv]) = (self.transition, self.covariance);
+        for _ in 0..DOUBLINGS {
+            // Σ ← Σ + F Σ Fᵀ, F ← F².
+            let [p, v] = f;
+            let form = |a: [f64; 2], b: [f64; 2]| a[0] * b[0] * xx + (a[0] * b[1] + a[1] * b[0]) * xv + a[1] * b[1] * vv;
+            let added = [form(p, p), form(p, v), form(v, v)];
+            (xx, xv, vv) = (xx + added[0], xv + added[1], vv + added[2]);
+            let times = |row: [f64; 2]| [row[0] * p[0] + row[1] * v[0], row[0] * p[1] + row[1] * v[1]];
+            f = [times(p), times(v)];
+        }
+        if xx.is_finite() && f.as_flattened().iter().all(|f| f.abs() < 0.5) {
+            [xx, xv, vv]
+        } else {
+            [f64::INFINITY; 3]
+        }
+    }
+
+    /// Returns the stationary variance of θ over the variance T/a of the target at temperature T.
+    pub(crate) fn variance_ratio(&self, temperature: f64) -> f64 {
+        self.stationary()[0] * self.curvature / temperature
+    }
+}
+
+/// Doublings of the time until the start is forgotten: 2⁶⁰ steps.
+const DOUBLINGS: u32 = 60;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn direction(curvature: f64, noise: f64, temperature: f64) -> Direction<'static> {
+        Direction { curvature, noise, temperature, vector: &[] }
+    }
+
+    /// One refresh, half a kick and a drift are a Langevin step.
+    #[test]
+    fn a_langevin_step_has_its_closed_form() {
+        for (a, v, t) in [(0.1, 0.0, 1.0), (1.5, 0.3, 1.0), (0.4, 0.2, 1.7)] {
+            let direction = direction(a, v, t);
+            let step = Linear::new(&direction).refresh(t).kick(0.5).drift(1.0);
+            let (found, expected) = (step.variance_ratio(t), direction.langevin_ratio(1.0));
+            assert!((found / expected - 1.0).abs() < 1e-12, "{found} against {expected}");
+        }
+    }
+
+    #[test]
+    fn a_chain_beyond_its_stability_limit_has_no_variance() {
+        let unstable = direction(4.5, 0.0, 1.0);
+        assert!(Linear::new(&unstable).refresh(1.0).kick(0.5).drift(1.0).variance_ratio(1.0).is_infinite());
+        assert!(unstable.langevin_ratio(1.0).is_infinite());
+    }
+
+    /// The random walk of a flat direction: only the gradient noise counts.
+    #[test]
+    fn a_flat_direction_has_the_ratio_of_its_noise() {
+        let ratio = direction(0.0, 0.4, 1.0).langevin_ratio(1.0);
+        assert!((ratio - 1.1).abs() < 1e-5, "{ratio}");
+    }
+}
