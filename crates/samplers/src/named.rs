@@ -81,7 +81,7 @@ pub fn sghmccv<P: TensorTree, D: TensorTree>(
     controlled(model, data, step_size, Sghmc::default())
 }
 
-/// The stochastic gradient Nosé–Hoover thermostat.
+/// The stochastic gradient Nosé–Hoover thermostat. [`Badodab`](crate::Badodab) has less bias at the same cost.
 pub fn sgnht<P: TensorTree, D: TensorTree>(
     model: &Model<P, D>,
     data: &Dataset<D>,
