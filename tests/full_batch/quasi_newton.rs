@@ -1,5 +1,7 @@
 //! Quasi-Newton HMC, with both of its mass matrices.
 
+use sgmcmc::fit::Bias;
+
 use super::*;
 
 /// The mass of Fu, Luo & Zhang.
@@ -87,6 +89,18 @@ fn draws_begin_when_learning_ends() {
     };
     assert_eq!(first(Learning::First(30)), 31);
     assert_eq!(first(Learning::Continual), 1);
+}
+
+/// A chain that never stops adapting is not reported as exact.
+#[test]
+fn only_frozen_chains_are_exact() {
+    let bias = |learning| {
+        let dynamics = Qnhmc { learning, adapt: None, ..qnhmc_of(3, LIMITED) };
+        let run = Builder::new(Curved::Correlated.target(), dynamics, FullGradient, 0.1);
+        run.sample(&zeros([2]), 300).unwrap().info().bias.clone()
+    };
+    assert_eq!(bias(Learning::First(30)), Bias::Exact);
+    assert!(matches!(bias(Learning::Continual), Bias::NotExamined(_)));
 }
 
 /// N(0, diag(1, 100²)).

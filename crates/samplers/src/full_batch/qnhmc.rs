@@ -6,6 +6,7 @@ use sgmcmc_core::{ExactGradient, Layout, Oracle, Result};
 use super::inverse_hessian::{Estimate, InverseHessian, QuasiNewtonMass};
 use super::point::{Point, at_point};
 use super::proposal::{Leapfrog, Length, Room, Transition};
+use super::scaling::Scaling;
 use super::step::{DualAveraging, Scale};
 use crate::dynamics::Dynamics;
 use crate::step_size::Tick;
@@ -262,6 +263,25 @@ impl<G: ExactGradient> Dynamics<G> for Qnhmc {
         *counts = !warming_up && !scale.is_searching(self.adapt);
         scale.learn(self.adapt, last.acceptance_rate);
         Ok(point.log_posterior)
+    }
+
+    fn is_exact(&self) -> bool {
+        self.learning != Learning::Continual
+    }
+
+    fn is_preconditioned(&self) -> bool {
+        true
+    }
+
+    fn apply_root(&self, state: &mut State, v: &mut [f64], transpose: bool) -> Result<()> {
+        let from = v.to_vec();
+        let mut root = state.estimate.root(&self.mass, &mut state.work)?;
+        if transpose {
+            root.multiply_transposed(&from, v)
+        } else {
+            root.multiply(&from, v)
+        }
+        Ok(())
     }
 
     fn counts(&self, state: &State) -> bool {
