@@ -8,8 +8,9 @@ use sgmcmc::run::Ending;
 use sgmcmc::sink::{Moments, Quantiles, Spread, TestFunction};
 use sgmcmc::{
     Badodab, Baoab, Builder, ChainRng, Covariance, CyclicalSgld, Dynamics, Error, Hamcmc, HmcBfgs, Initial,
-    InverseHessian, Kernel, Learning, Metric, NoiseEstimate, PerParameter, Preconditioned, Psgld, Qnhmc, Recipe,
-    SamplingThreshold, Sgfs, Sghmc, Sgld, Sgnht, Sgrld, Starts, StepSize, Thermostats, sgld, sgldcv, ula,
+    InverseHessian, Kernel, Learning, Metric, NoiseEstimate, PerParameter, Preconditioned, Psgld, Qnhmc,
+    QuasiNewtonMass, Recipe, SamplingThreshold, Sgfs, Sghmc, Sgld, Sgnht, Sgrld, Starts, StepSize, Thermostats, sgld,
+    sgldcv, ula,
 };
 use sgmcmc_testkit::models::logistic::{self, Logistic};
 use sgmcmc_testkit::models::normal_mean::{self, NormalMean};
@@ -29,6 +30,8 @@ macro_rules! over_all_kernels {
         over_all_kernels!(@exact $check: Mala::default(), Mala { adapt: SEARCH, ..Mala::default() }, Hmc::default(),
             Hmc { jitter: 0.5, adapt: SEARCH, ..Hmc::default() }, Qnhmc { learning: Learning::First(16), ..QNHMC },
             Qnhmc { inverse_hessian: InverseHessian::Lbfgs { memory: 3, gamma: Initial::Newest(1.0) }, learning: Learning::Continual, ..QNHMC },
+            Qnhmc { mass: PUBLISHED, learning: Learning::First(16), ..QNHMC },
+            Qnhmc { mass: PUBLISHED, inverse_hessian: InverseHessian::Lbfgs { memory: 3, gamma: Initial::Newest(1.0) }, ..QNHMC },
             HmcBfgs { adapt: SEARCH, ..HmcBfgs::default() }, CorrectedLangevin::new(shrinking()));
     };
     // One estimator of each kind: without minibatches, with them, with a memory. All of them would double the time to compile this file.
@@ -57,11 +60,14 @@ macro_rules! over_all_kernels {
 /// A search for the step size that ends within the tests.
 const SEARCH: Option<DualAveraging> = Some(DualAveraging { iterations: 16, acceptance: 0.8 });
 
+/// The mass of QNHMC in its paper.
+const PUBLISHED: QuasiNewtonMass = QuasiNewtonMass::Published { covariance: Covariance::UNIT };
+
 /// QNHMC by its settings, as a constant.
 const QNHMC: Qnhmc = Qnhmc {
     steps: 3,
     jitter: 0.0,
-    covariance: Covariance::UNIT,
+    mass: QuasiNewtonMass::Whitening,
     inverse_hessian: InverseHessian::Bfgs,
     learning: Learning::Continual,
     adapt: None,

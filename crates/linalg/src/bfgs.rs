@@ -9,11 +9,24 @@ use crate::curvature;
 use crate::vector::dot;
 
 /// A dense approximation H of an inverse Hessian, and so of a covariance.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bfgs {
     dim: usize,
     matrix: Vec<f64>,
     hy: Vec<f64>,
+}
+
+impl Clone for Bfgs {
+    fn clone(&self) -> Self {
+        Self { dim: self.dim, matrix: self.matrix.clone(), hy: self.hy.clone() }
+    }
+
+    /// Copies `source`. Allocates nothing if the sizes agree.
+    fn clone_from(&mut self, source: &Self) {
+        self.dim = source.dim;
+        self.matrix.clone_from(&source.matrix);
+        self.hy.clone_from(&source.hy);
+    }
 }
 
 impl Bfgs {
@@ -108,6 +121,10 @@ mod tests {
             assert!(!bfgs.update(&[1.0, 0.0], &y));
         }
         assert!(!bfgs.update(&[0.0, 0.0], &[0.0, 0.0]));
+        assert_eq!(bfgs, before);
+        assert!(bfgs.update(&[1.0, 0.0], &[2.0, 0.0]));
+        assert_ne!(bfgs, before);
+        bfgs.clone_from(&before);
         assert_eq!(bfgs, before);
     }
 }

@@ -28,7 +28,7 @@ pub use fit::{
 #[cfg(feature = "nuts")]
 pub use full_batch::Nuts;
 pub use full_batch::{
-    CorrectedLangevin, Covariance, DualAveraging, Hmc, HmcBfgs, InverseHessian, Learning, Mala, Qnhmc,
+    CorrectedLangevin, Covariance, DualAveraging, Hmc, HmcBfgs, InverseHessian, Learning, Mala, Qnhmc, QuasiNewtonMass,
 };
 pub use hamiltonian::{Badodab, Baoab, LiteralSghmc, NoiseEstimate, Sghmc, SghmcSource, Sgnht, Thermostats};
 pub use kernel::{Chain, Cost, Kernel, Recipe, StepInfo};

@@ -81,7 +81,7 @@ pub fn sghmccv<P: TensorTree, D: TensorTree>(
     controlled(model, data, step_size, Sghmc::default())
 }
 
-/// The stochastic gradient Nosé–Hoover thermostat.
+/// The stochastic gradient Nosé–Hoover thermostat. [`Badodab`](crate::Badodab) has less bias at the same cost.
 pub fn sgnht<P: TensorTree, D: TensorTree>(
     model: &Model<P, D>,
     data: &Dataset<D>,
@@ -138,7 +138,8 @@ pub fn hmc<P: TensorTree, D: TensorTree>(
     full(model, data, step_size, Hmc::default())
 }
 
-/// Quasi-Newton Hamiltonian Monte Carlo, with steps of h = ε²; learns the inverse Hessian in its first 1000 iterations.
+/// Quasi-Newton Hamiltonian Monte Carlo, with steps of h = ε². Estimates the inverse Hessian in its first 1000 iterations and uses it
+/// as the inverse mass.
 pub fn qnhmc<P: TensorTree, D: TensorTree>(
     model: &Model<P, D>,
     data: &Dataset<D>,

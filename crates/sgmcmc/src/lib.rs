@@ -36,7 +36,8 @@ pub mod prelude {
     pub use sgmcmc_samplers::{
         Badodab, Baoab, Builder, Check, CorrectedLangevin, Covariance, CyclicalCosine, CyclicalSgld, Decay,
         DualAveraging, Fit, Hamcmc, Health, Hmc, HmcBfgs, Initial, InverseHessian, LaplaceApproximation, Learning,
-        LiteralSghmc, Mala, Metric, NoiseEstimate, PerParameter, Polynomial, Preconditioned, Psgld, Qnhmc, Sampler,
+        LiteralSghmc, Mala, Metric, NoiseEstimate, PerParameter, Polynomial, Preconditioned, Psgld, Qnhmc,
+        QuasiNewtonMass, Sampler,
         SamplingThreshold, Schedule, Sgfs, Sghmc, SghmcSource, Sgld, Sgnht, Sgrld, Starts, StepSize, Summary,
         Thermostats, hmc, mala, qnhmc, sghmc, sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula,
     };

@@ -7,6 +7,7 @@ mod corrected_langevin;
 mod covariance;
 mod hmc;
 mod hmc_bfgs;
+mod inverse_hessian;
 mod mala;
 #[cfg(feature = "nuts")]
 mod nuts;
@@ -21,8 +22,9 @@ pub use corrected_langevin::CorrectedLangevin;
 pub use covariance::Covariance;
 pub use hmc::Hmc;
 pub use hmc_bfgs::HmcBfgs;
+pub use inverse_hessian::{InverseHessian, QuasiNewtonMass};
 pub use mala::Mala;
 #[cfg(feature = "nuts")]
 pub use nuts::Nuts;
-pub use qnhmc::{InverseHessian, Learning, Qnhmc};
+pub use qnhmc::{Learning, Qnhmc};
 pub use step::DualAveraging;
