@@ -138,7 +138,8 @@ fn law(state: usize, noises: &[f64], update: &Update<'_>, precision: f64) -> Law
     let silence = vec![0.0; noises.len()];
     let mut lagged: Vec<f64> = (0..state).map(|k| covariance[k * state]).collect();
     let size = |lagged: &[f64]| {
-        let parts = lagged.iter().enumerate().map(|(k, c)| c.abs() / (covariance[0] * covariance[k * (state + 1)]).sqrt());
+        let parts =
+            lagged.iter().enumerate().map(|(k, c)| c.abs() / (covariance[0] * covariance[k * (state + 1)]).sqrt());
         parts.fold(0.0, f64::max)
     };
     let (mut sum, mut squares) = (0.0, 0.0);

@@ -3,7 +3,7 @@
 //! ```text
 //! cargo run --release -p slow --features nuts -- posteriors [--page docs/accuracy.md]
 //! cargo run --release -p slow --features nuts -- posteriors <name>
-
+//! cargo run --release -p slow -- sbc [--page target/sbc.html]
 //! cargo run --release -p slow -- figure-4-2-1
 //! ```
 //!
@@ -16,6 +16,7 @@ mod figure_4_2_1;
 mod law;
 mod posteriordb;
 mod posteriors;
+mod sbc;
 mod whiten;
 
 use std::error::Error;
@@ -28,10 +29,14 @@ const USAGE: &str = "usage: cargo run --release -p slow -- <suite>
 suites:
   posteriors [--page FILE]   every algorithm against the reference draws of posteriordb; writes docs/accuracy.md, or FILE
   posteriors NAME            the same on one posterior, without writing
+  sbc [--page FILE]          simulation-based calibration of every preset; writes target/sbc.html, or FILE
   figure-4-2-1               time per iteration and divergence from the posterior of a normal mean, as N grows";
 
 /// The page of `posteriors`, from the root of the repository.
 const ACCURACY: &str = "docs/accuracy.md";
+
+/// The page of `sbc`, from the root of the repository.
+const CALIBRATION: &str = "target/sbc.html";
 
 /// How a suite ended.
 enum Outcome {
@@ -58,6 +63,8 @@ fn main() -> ExitCode {
         ["posteriors"] => accuracy::run(None, Path::new(ACCURACY)),
         ["posteriors", "--page", page] => accuracy::run(None, Path::new(page)),
         ["posteriors", only] => accuracy::run(Some(only), Path::new(ACCURACY)),
+        ["sbc"] => sbc::run(Path::new(CALIBRATION)),
+        ["sbc", "--page", page] => sbc::run(Path::new(page)),
         ["figure-4-2-1"] => figure_4_2_1::run(),
         _ => {
             eprintln!("{USAGE}");

@@ -43,7 +43,8 @@ impl Agreement {
     pub(crate) fn of(fit: &Fit, reference: &[Reference]) -> Result<Self> {
         let summary = fit.summary();
         let parameter = |reference: &Reference| {
-            let row = summary.row(&reference.parameter).ok_or_else(|| format!("no draws of `{}`", reference.parameter))?;
+            let row =
+                summary.row(&reference.parameter).ok_or_else(|| format!("no draws of `{}`", reference.parameter))?;
             Ok(Parameter {
                 name: row.name.clone(),
                 mean_error: (row.mean - reference.mean) / reference.sd,
@@ -90,17 +91,33 @@ impl Agreement {
         self.parameters.iter().all(|parameter| (parameter.ratio - 1.0).abs() <= SD_TOLERANCE)
     }
 
+    /// The criterion that does not hold, and the worst parameter.
+    pub(crate) fn complaint(&self) -> String {
+        if !self.means_agree() {
+            let worst = self.worst_mean().map_or("a parameter", |parameter| parameter.name.as_str());
+            return format!("mean of `{worst}` off by more than {MEAN_TOLERANCE} sd");
+        }
+        let worst = self.parameters.iter().max_by(|a, b| a.ratio.ln().abs().total_cmp(&b.ratio.ln().abs()));
+        let worst = worst.map_or("a parameter", |parameter| parameter.name.as_str());
+        format!("sd of `{worst}` off by more than {:.0} %", 100.0 * SD_TOLERANCE)
+    }
+
     /// Worst error of a mean, ratios of standard deviations and effective size, in a few words.
     pub(crate) fn in_short(&self) -> String {
         let (low, high) = self.ratios();
         let worst = self.worst_mean().map_or(f64::NAN, |parameter| parameter.mean_error.abs());
-        format!("{worst:.3}; {low:.3}–{high:.3}; {:.0}", self.ess())
+        let name = self.worst_mean().map_or("", |parameter| parameter.name.as_str());
+        format!("{worst:.3} ({name}); {low:.3}–{high:.3}; {:.0}", self.ess())
     }
 }
 
 /// The least and the largest of some numbers; NaN if one is.
 pub(crate) fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-        if value.is_nan() { (value, value) } else { (if low < value { low } else { value }, if high > value { high } else { value }) }
+        if value.is_nan() {
+            (value, value)
+        } else {
+            (if low < value { low } else { value }, if high > value { high } else { value })
+        }
     })
 }

@@ -138,12 +138,7 @@ const fn method(name: &'static str, algorithm: Algorithm, estimator: Estimator) 
     Method { name, algorithm, estimator, limitation: None }
 }
 
-const fn limited(
-    name: &'static str,
-    algorithm: Algorithm,
-    estimator: Estimator,
-    limitation: Limitation,
-) -> Method {
+const fn limited(name: &'static str, algorithm: Algorithm, estimator: Estimator, limitation: Limitation) -> Method {
     Method { name, algorithm, estimator, limitation: Some(limitation) }
 }
 

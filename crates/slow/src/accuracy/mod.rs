@@ -87,10 +87,13 @@ pub(crate) fn run(only: Option<&str>, page: &Path) -> Result<Outcome> {
 fn write(sections: &[Section], exact: &[ExactCell], page: &Path) -> Result<()> {
     match page::page(sections, exact) {
         Some(text) => {
-            std::fs::write(page, text).map_err(|error| format!("{}: {error}; name another file by --page", page.display()))?;
+            std::fs::write(page, text)
+                .map_err(|error| format!("{}: {error}; name another file by --page", page.display()))?;
             println!("written: {}", page.display());
         }
-        None => println!("not written: {}; the page has a column for NUTS, which needs --features nuts", page.display()),
+        None => {
+            println!("not written: {}; the page has a column for NUTS, which needs --features nuts", page.display())
+        }
     }
     Ok(())
 }

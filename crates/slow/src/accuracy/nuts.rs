@@ -40,7 +40,8 @@ impl NutsRun {
         const PILOT: usize = 100;
 
         let nuts = sgmcmc::Nuts { warm_up: WARM_UP, chains: CHAINS, seed: 3, ..sgmcmc::Nuts::default() };
-        let starts = tuning.starts(CHAINS).iter().map(|start| Coordinates::start(start)).collect::<sgmcmc::Result<Vec<_>>>()?;
+        let starts =
+            tuning.starts(CHAINS).iter().map(|start| Coordinates::start(start)).collect::<sgmcmc::Result<Vec<_>>>()?;
         let observations = tuning.problem.observations as f64;
         let sample = |draws: usize| -> Result<Self> {
             let fit = nuts.sample(&tuning.whitened, &starts[..], draws)?;

@@ -8,8 +8,8 @@ use super::cell::{Cell, Verdict};
 use super::methods::Limitation;
 use super::nuts::AtEqualCompute;
 use super::plan::{
-    CHAINS, DAMPING, EFFECTIVE_DRAWS, HAMCMC_LAMBDA, HAMCMC_MEMORY, LONGEST_STEP, PSGLD_LAMBDA, SGHMC_ALPHA,
-    SGHMC_STEPS, SGNHT_A, TOLERANCE,
+    CHAINS, DAMPING, EFFECTIVE_DRAWS, HAMCMC_LAMBDA, HAMCMC_MEMORY, LONGEST_STEP, MOST_ITERATIONS, MOST_ROWS,
+    PSGLD_LAMBDA, SGHMC_ALPHA, SGHMC_STEPS, SGNHT_A, TOLERANCE,
 };
 use crate::posteriors::exact::{ExactCell, FALSE_ALARM};
 
@@ -48,8 +48,10 @@ The data are looked for in the directory `SGMCMC_DATA`. All randomness has fixed
 | effective draws of every parameter | at least {ENOUGH:.0}; with fewer a run is too short to judge, and fails |
 
 A cell that meets them is *pass*. A method may have a documented limitation: a property of the algorithm whose effect on the standard \
-deviations is predicted before the run (see [limitations](#limitations)). A cell that misses the bound on standard deviations, but in which \
-each is within {sd:.0} % of its prediction, names the limitation. Everything else is *FAIL*, with the reason.
+deviations is predicted before the run (see [limitations](#limitations)). A cell that misses a bound, but in which each standard \
+deviation is within {sd:.0} % of its prediction and each mean within {mean} of its own, names the limitation. (Where the variance is r² times \
+that of the posterior, the mean of a skewed parameter moves away from the mode: by r² − 1 times the distance of the posterior mean from the \
+mode, to second order.) Everything else is *FAIL*, with the reason.
 
 ## How the runs are made
 
@@ -57,19 +59,19 @@ each is within {sd:.0} % of its prediction, names the limitation. Everything els
   central differences the Hessian H there. Methods run in coordinates u with θ = mode + F u, F Fᵀ = H⁻¹, in which the Laplace \
   approximation is the standard normal distribution. Preconditioned SGLD (M = H⁻¹) and SGRLD run in the coordinates of the model. \
   Constrained parameters are moved as their unconstrained transforms; the reference parameters are computed from each draw.
-- **Minibatches** are drawn without replacement: a tenth of the observations, at least four, and twice as many as often as the noise of \
-  control variates would exceed the curvature, up to half. Control variates are centered at the mode. SVRG has a full pass per epoch.
-- **Step sizes** follow one rule. The covariance of the gradient noise of each estimator and the largest curvature are measured in u, at the \
-  mode and at 16 draws of the Laplace approximation. On a normal posterior with such noise the algorithms are linear chains, whose \
-  stationary variance is known exactly. The step size is the largest h at which that variance is at most {tolerance:.0} % off in every \
-  direction, and at which h times the largest curvature is at most {LONGEST_STEP}. For SGLD this is h = 4δ/(V + (1 + δ)A). \
+- **Minibatches** are drawn without replacement: a tenth of the observations, at least four. Control variates are centered at the mode. SVRG has a full pass per epoch.
+- **Step sizes** follow one rule. Curvature and gradient noise of each estimator are measured in u, at the mode and at 16 draws that \
+  importance sampling from a t distribution around the mode gives. On a normal posterior with such noise the algorithms are linear \
+  chains, whose stationary variance is known exactly. The step size is the largest h at which that variance is at most δ = {tolerance:.0} % \
+  off in every direction, and at which h times the largest curvature is at most {LONGEST_STEP}. For SGLD this is h = 4δ/(V + (1 + δ)A). \
   The row *SGLD, step of the next row* shows plain minibatches at the step size that control variates allow. pSGLD has the step of SGLD \
   over the largest entry of its matrix; SGFS that of SGLD without gradient noise. The noise of SVRG and SAGA is bounded by twice that \
-  of control variates.
+  of control variates. Where the run would take more than {MOST_ROWS:.0e} row gradients or {MOST_ITERATIONS:.0e} iterations, δ is raised until \
+  it does not, and the table says so.
 - **Settings.** SGHMC α = {SGHMC_ALPHA}, L = {SGHMC_STEPS}; SGNHT a = {SGNHT_A}; BAOAB α = {DAMPING} √h; BADODAB a = {DAMPING} √h; pSGLD \
   λ = {PSGLD_LAMBDA:e}; HAMCMC M = {HAMCMC_MEMORY}, λ = {HAMCMC_LAMBDA}, γ = 1; SGFS dense, B = I. The metric of SGRLD is the inverse of \
   the expected information where it has a closed form (all but the mixture), else H⁻¹.
-- **Length.** {CHAINS} chains start at draws of the Laplace approximation. From the predicted autocorrelation time, runs are planned for \
+- **Length.** {CHAINS} chains start at draws of the importance sampling. From the predicted autocorrelation time, runs are planned for \
   {EFFECTIVE_DRAWS:.0} effective draws. *Row gradients* are gradients of single observations that all chains used, burn-in included; mode and \
   Hessian, which all methods share, are not counted.
 - **NUTS** runs in the coordinates u as well, with a warm-up of 300 iterations. Each cell shows its errors after as many row gradients as \
@@ -90,9 +92,12 @@ fn totals(sections: &[Section], exact: &[ExactCell]) -> String {
             }
             _ => None,
         })
-        .chain(exact.iter().filter(|cell| !cell.passed()).map(|cell| {
-            format!("- {}: {}: {}\n", cell.posterior, cell.method, exact_verdict(cell))
-        }))
+        .chain(
+            exact
+                .iter()
+                .filter(|cell| !cell.passed())
+                .map(|cell| format!("- {}: {}: {}\n", cell.posterior, cell.method, exact_verdict(cell))),
+        )
         .collect();
     let limited = cells.len() - passed - cells.iter().filter(|cell| cell.verdict.failed()).count();
     let mut text = format!(
@@ -131,18 +136,19 @@ fn table(section: &Section) -> Option<String> {
 }
 
 fn row(cell: &Cell, nuts: &AtEqualCompute) -> String {
-    let Cell { method, h, rows, agreement, predicted, verdict, .. } = cell;
+    let Cell { method, h, rows, agreement, predicted, verdict, tolerance, .. } = cell;
+    let raised = if *tolerance > TOLERANCE { format!(" (δ = {:.0} %)", 100.0 * tolerance) } else { String::new() };
     let (low, high) = agreement.ratios();
     let nuts = match nuts {
         AtEqualCompute::Reached(agreement) => agreement.in_short(),
         AtEqualCompute::InWarmUp => "warm-up not over".to_owned(),
     };
     format!(
-        "| {} | {} | {h:.2e} | {rows:.1e} | {} | {low:.3}–{high:.3} | {} | {:.0} | {} | {nuts} |",
+        "| {} | {} | {h:.2e}{raised} | {rows:.1e} | {} | {low:.3}–{high:.3} | {} | {:.0} | {} | {nuts} |",
         method.name,
         method.estimator.name(),
         mean_error(agreement),
-        prediction(predicted.low, predicted.high),
+        prediction(*predicted),
         agreement.ess(),
         verdict_in_words(verdict)
     )
@@ -155,7 +161,7 @@ fn mean_error(agreement: &Agreement) -> String {
     )
 }
 
-fn prediction(low: f64, high: f64) -> String {
+fn prediction((low, high): (f64, f64)) -> String {
     format!("{low:.3}–{high:.3}")
 }
 
@@ -200,7 +206,9 @@ fn exact_verdict(cell: &ExactCell) -> String {
 }
 
 fn limitations() -> String {
-    let mut text = "## Limitations\n\nA is the curvature, 1 in the coordinates u; V the variance of the gradient noise.\n\n".to_owned();
+    let mut text =
+        "## Limitations\n\nA is the curvature, 1 in the coordinates u; V the variance of the gradient noise.\n\n"
+            .to_owned();
     for limitation in Limitation::ALL {
         let _ = writeln!(text, "- **{}.** {}", limitation.name(), limitation.explanation());
     }

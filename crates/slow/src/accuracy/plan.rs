@@ -2,14 +2,14 @@
 //!
 //! | algorithm | step size h, in whitened coordinates (curvature 1 at the mode) |
 //! |---|---|
-//! | all | the largest h at which the law of the linear chain is off by at most 5 % in variance, and h times the largest curvature at most a bound |
+//! | all | the largest h at which the law of the linear chain is off by at most 5 % in variance, and h times the largest curvature at most a bound; a larger tolerance where the run would exceed its budget |
 //! | pSGLD | that of SGLD over the largest entry of M at the mode |
 //! | SGFS | that of SGLD without gradient noise |
 //! | SGLD, step of the next row | that of SGLD with control variates |
 
 use super::methods::{Algorithm, Estimator, Method};
 use super::tuning::{Noise, Tuning};
-use crate::law::{Direction, Law, Rule};
+use crate::law::{Direction, Rule};
 
 /// The error of the variance that step sizes are chosen for.
 pub(crate) const TOLERANCE: f64 = 0.05;
@@ -21,7 +21,15 @@ pub(crate) const LONGEST_STEP: f64 = 0.25;
 pub(crate) const DAMPING: f64 = 1.2;
 
 /// Effective draws that a run is planned for, over all chains.
-pub(crate) const EFFECTIVE_DRAWS: f64 = 2500.0;
+pub(crate) const EFFECTIVE_DRAWS: f64 = 1800.0;
+
+/// Most gradients of single observations, and most iterations, of a run, over all chains.
+pub(crate) const MOST_ROWS: f64 = 2e8;
+pub(crate) const MOST_ITERATIONS: f64 = 4e6;
+
+/// Factor of the tolerance, and largest tolerance, where a run would take more.
+const RELAX: f64 = 1.2;
+const LARGEST_TOLERANCE: f64 = 1.0;
 
 /// Chains per run.
 pub(crate) const CHAINS: usize = 4;
@@ -45,62 +53,86 @@ pub(crate) const EXPLORATION: f64 = 0.25;
 pub(crate) struct Plan {
     /// The step size.
     pub(crate) h: f64,
+    /// The tolerance of the variance it was chosen for.
+    pub(crate) tolerance: f64,
     /// The period of cyclical step sizes.
     pub(crate) period: u64,
     /// Draws per chain, iterations per draw, and iterations before the first.
     pub(crate) draws: usize,
     pub(crate) thin: u64,
     pub(crate) burn_in: u64,
-    /// The predicted ratio of standard deviations of each reference parameter.
-    pub(crate) ratios: Vec<Predicted>,
+    pub(crate) seed: u64,
+    /// The predicted errors of each reference parameter.
+    pub(crate) predictions: Vec<Prediction>,
 }
 
-/// The least and the largest predicted value.
+/// The predicted errors of a reference parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Predicted {
+pub(crate) struct Prediction {
+    /// The least and the largest ratio of standard deviations.
     pub(crate) low: f64,
     pub(crate) high: f64,
+    /// The posterior mean less the value at the mode. Where the variance is r² times that of the posterior, the mean moves by r² − 1
+    /// times this, to second order.
+    pub(crate) offset: f64,
+}
+
+impl Prediction {
+    /// The least and the largest predicted error of the mean.
+    pub(crate) fn shifts(&self) -> (f64, f64) {
+        let (a, b) = ((self.low.powi(2) - 1.0) * self.offset, (self.high.powi(2) - 1.0) * self.offset);
+        (a.min(b), a.max(b))
+    }
 }
 
 impl Plan {
     /// The plan of `method` on the problem of `tuning`.
-    pub(crate) fn of(method: &Method, tuning: &Tuning) -> Self {
-        let noise = method.estimator.noise(tuning);
-        let algorithm = method.algorithm;
-        let step = step_size(algorithm, &noise, tuning);
-        let laws: Vec<Law> = (noise.along.values.iter())
-            .map(|v| rule(algorithm, &noise, *v, tuning).law(step, Direction { precision: 1.0, noise: *v }))
-            .collect();
-        let slowest = laws.iter().map(|law| law.time).fold(1.0, f64::max);
-        let variances: Vec<f64> = laws.iter().map(|law| law.variance).collect();
-        let along = |factor: f64| predicted(tuning, &noise, &variances, factor);
+    pub(crate) fn of(method: &Method, tuning: &Tuning, seed: u64) -> Self {
+        let mut tolerance = TOLERANCE;
+        loop {
+            let plan = Self::within(method, tuning, tolerance, seed);
+            let iterations = (plan.burn_in + plan.thin * plan.draws as u64) as f64 * CHAINS as f64;
+            let affordable = iterations <= MOST_ITERATIONS && iterations * rows(method, tuning) <= MOST_ROWS;
+            if affordable || tolerance >= LARGEST_TOLERANCE {
+                return plan;
+            }
+            tolerance *= RELAX;
+        }
+    }
+
+    /// The plan of `method` with a step size for this `tolerance`.
+    fn within(method: &Method, tuning: &Tuning, tolerance: f64, seed: u64) -> Self {
+        let (algorithm, noise) = (method.algorithm, method.estimator.noise(tuning));
+        let step = step_size(algorithm, &noise, tuning, tolerance);
+        let law =
+            |precision: f64, v: f64| rule(algorithm, &noise, v, tuning).law(step, Direction { precision, noise: v });
+        let variances: Vec<f64> = noise.along.values.iter().map(|v| law(1.0, *v).variance).collect();
+        // The slowest direction is the widest.
+        let slowest = noise.along.values.iter().map(|v| law(1.0 / tuning.width, *v).time).fold(1.0, f64::max);
+        let spread = Spread { algorithm, noise: &noise, variances: &variances };
         let mut plan = Self {
             h: step,
+            tolerance,
             period: 0,
             draws: 0,
             thin: 0,
             burn_in: 0,
-            ratios: along(1.0).into_iter().map(|ratio| Predicted { low: ratio, high: ratio }).collect(),
+            seed,
+            predictions: spread.predictions(tuning),
         };
         let mut time = slowest;
         match algorithm {
             Algorithm::Cyclical => {
-                // Means of (cos πr + 1)/2 and of its square over the sampling stage.
                 let mean = cosine_mean(1);
-                plan.period = (CYCLE / ((1.0 - EXPLORATION) * mean * step)).ceil() as u64;
-                plan.ratios = narrowed(along(1.0 - 1.0 / CYCLE), &plan.ratios);
+                plan.period = (CYCLE * tuning.width / ((1.0 - EXPLORATION) * mean * step)).ceil() as u64;
                 time = slowest * mean / (cosine_mean(2) * (1.0 - EXPLORATION));
             }
-            Algorithm::Psgld { gamma } => {
+            Algorithm::Psgld { .. } => {
                 let n = tuning.problem.observations as f64;
                 let scale = |v: f64| PSGLD_LAMBDA + v.sqrt() / n;
                 let (least, largest) = extremes(&noise.diagonal);
                 plan.h = step * scale(least);
                 time = slowest * scale(largest) / scale(least);
-                if !gamma {
-                    let widest = along(missing_gamma(least));
-                    plan.ratios.iter_mut().zip(widest).for_each(|(ratio, widest)| ratio.high = widest);
-                }
             }
             // Chains take turns, and H is at least 1/(1 + λ).
             Algorithm::Hamcmc => time = slowest * HAMCMC_MEMORY as f64 * (1.0 + HAMCMC_LAMBDA),
@@ -114,6 +146,47 @@ impl Plan {
         plan.burn_in = (5.0 * time).ceil() as u64;
         plan.draws = (EFFECTIVE_DRAWS * time / (CHAINS as f64 * plan.thin as f64)).ceil() as usize;
         plan
+    }
+}
+
+/// Gradients of single observations per iteration.
+fn rows(method: &Method, tuning: &Tuning) -> f64 {
+    let per_estimate = method.estimator.rows(tuning);
+    match method.algorithm {
+        Algorithm::Sghmc => f64::from(SGHMC_STEPS) * per_estimate,
+        Algorithm::Psgld { gamma: true } | Algorithm::Hamcmc => 2.0 * per_estimate,
+        Algorithm::Sgfs => per_estimate + tuning.batch as f64,
+        _ => per_estimate,
+    }
+}
+
+/// The predicted law of a run.
+struct Spread<'a> {
+    algorithm: Algorithm,
+    noise: &'a Noise,
+    /// The variance along each direction of the noise, over that of the posterior.
+    variances: &'a [f64],
+}
+
+impl Spread<'_> {
+    fn predictions(&self, tuning: &Tuning) -> Vec<Prediction> {
+        let (low, high) = match self.algorithm {
+            Algorithm::Cyclical => (1.0 - 1.0 / CYCLE, 1.0),
+            Algorithm::Psgld { gamma: false } => (1.0, missing_gamma(extremes(&self.noise.diagonal).0)),
+            _ => (1.0, 1.0),
+        };
+        let ratios = |factor: f64| tuning.slopes.iter().map(move |slope| self.ratio(slope, factor));
+        let pairs = ratios(low).zip(ratios(high)).zip(&tuning.offsets);
+        pairs.map(|((low, high), offset)| Prediction { low, high, offset: *offset }).collect()
+    }
+
+    /// The ratio of the standard deviations of a reference parameter, to first order around the mode, where all variances are
+    /// `factor` times larger.
+    fn ratio(&self, slope: &[f64], factor: f64) -> f64 {
+        let along = |vector: &Vec<f64>| vector.iter().zip(slope).map(|(v, s)| v * s).sum::<f64>().powi(2);
+        let squares: Vec<f64> = self.noise.along.vectors.iter().map(along).collect();
+        let wide: f64 = squares.iter().zip(self.variances).map(|(square, variance)| square * variance * factor).sum();
+        (wide / squares.iter().sum::<f64>()).sqrt()
     }
 }
 
@@ -138,35 +211,18 @@ fn rule(algorithm: Algorithm, noise: &Noise, v: f64, tuning: &Tuning) -> Rule {
 }
 
 /// The step size in whitened coordinates.
-fn step_size(algorithm: Algorithm, noise: &Noise, tuning: &Tuning) -> f64 {
+fn step_size(algorithm: Algorithm, noise: &Noise, tuning: &Tuning, tolerance: f64) -> f64 {
     let longest = |rule: Rule, noise: &Noise| {
         let (least, largest) = extremes(&noise.along.values);
         let directions = [(1.0, least), (1.0, largest), (tuning.curvature, largest)];
         let directions = directions.map(|(precision, noise)| Direction { precision, noise });
-        rule.longest_step(&directions, LONGEST_STEP, TOLERANCE)
+        rule.longest_step(&directions, LONGEST_STEP, tolerance)
     };
     match algorithm {
         Algorithm::SgldAtControlStep => longest(Rule::Sgld, &Estimator::ControlVariate.noise(tuning)),
         Algorithm::Sgfs => longest(Rule::Sgld, &Estimator::Full.noise(tuning)),
         _ => longest(rule(algorithm, noise, 0.0, tuning), noise),
     }
-}
-
-/// The ratio of the standard deviations of every reference parameter, to first order around the mode, where the variance along
-/// each direction of the noise is `variances` times `factor` that of the posterior.
-fn predicted(tuning: &Tuning, noise: &Noise, variances: &[f64], factor: f64) -> Vec<f64> {
-    let ratio = |slope: &Vec<f64>| {
-        let along = |vector: &Vec<f64>| vector.iter().zip(slope).map(|(v, s)| v * s).sum::<f64>().powi(2);
-        let squares: Vec<f64> = noise.along.vectors.iter().map(along).collect();
-        let wide: f64 = squares.iter().zip(variances).map(|(square, variance)| square * variance * factor).sum();
-        (wide / squares.iter().sum::<f64>()).sqrt()
-    };
-    tuning.slopes.iter().map(ratio).collect()
-}
-
-/// Ranges from the lower to the present predictions.
-fn narrowed(low: Vec<f64>, present: &[Predicted]) -> Vec<Predicted> {
-    low.into_iter().zip(present).map(|(low, present)| Predicted { low, high: present.high }).collect()
 }
 
 /// The mean of ((cos πr + 1)/2)^power over the sampling stage of a cycle.
@@ -181,7 +237,6 @@ fn cosine_mean(power: i32) -> f64 {
 fn missing_gamma(v: f64) -> f64 {
     let weight = |u: f64| (-0.5 * u * u).exp() * (v + u * u).sqrt();
     let places = (0..2000).map(|k| -10.0 + 0.01 * f64::from(k));
-    let (mass, square) =
-        places.fold((0.0, 0.0), |(mass, square), u| (mass + weight(u), square + weight(u) * u * u));
+    let (mass, square) = places.fold((0.0, 0.0), |(mass, square), u| (mass + weight(u), square + weight(u) * u * u));
     square / mass
 }

@@ -13,13 +13,11 @@ use super::tuning::Tuning;
 use crate::Result;
 use crate::posteriors::coordinates::Coordinates;
 
-const SEED: u64 = 1;
-
 /// Runs `method` and returns draws of the reference parameters.
 pub(crate) fn run(method: &Method, plan: &Plan, tuning: &Tuning) -> Result<Fit> {
     let of_model = matches!(method.algorithm, Algorithm::Preconditioned | Algorithm::Sgrld);
     let target = if of_model { Coordinates::of_model(&tuning.problem) } else { tuning.whitened.clone() };
-    let starts = tuning.starts(CHAINS).into_iter().map(|u| if of_model { tuning.whitened.to_model(&u) } else { u });
+    let starts = tuning.starts(CHAINS).iter().map(|u| if of_model { tuning.whitened.to_model(u) } else { u.clone() });
     let starts = starts.map(|start| Coordinates::start(&start)).collect::<sgmcmc::Result<Vec<_>>>()?;
     let centre = if of_model { tuning.mode.theta.clone() } else { vec![0.0; tuning.dim()] };
     let chain = Chain { target: &target, starts: &starts, plan, estimator: method.estimator, tuning, centre };
@@ -75,9 +73,7 @@ impl Chain<'_> {
         match self.estimator {
             Estimator::Full => self.sample(dynamics, FullGradient, h),
             Estimator::Minibatch => self.sample(dynamics, MinibatchGradient::new(batch), h),
-            Estimator::ControlVariate => {
-                self.sample(dynamics, ControlVariate::new(batch).at(self.centre.clone()), h)
-            }
+            Estimator::ControlVariate => self.sample(dynamics, ControlVariate::new(batch).at(self.centre.clone()), h),
             Estimator::Svrg => self.sample(dynamics, Svrg::new(batch, Estimator::period(self.tuning)), h),
             Estimator::Saga => self.sample(dynamics, Saga::new(batch), h),
         }
@@ -89,7 +85,7 @@ impl Chain<'_> {
         A: Dynamics<G> + Clone + Debug + 'static,
     {
         let Plan { burn_in, thin, draws, .. } = *self.plan;
-        let run = Builder::new(self.target.clone(), dynamics, gradient, h).seed(SEED).chains(CHAINS);
+        let run = Builder::new(self.target.clone(), dynamics, gradient, h).seed(self.plan.seed).chains(CHAINS);
         Ok(run.burn_in(burn_in).thin(thin).sample(self.starts, draws)?)
     }
 }

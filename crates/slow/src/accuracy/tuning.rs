@@ -1,13 +1,15 @@
 //! Mode, curvature and gradient noise of a problem: all that the step sizes depend on.
 //!
-//! L-BFGS finds the mode and central differences the Hessian H there; whitened coordinates u have θ = mode + F u, F Fᵀ = H⁻¹. Curvature
-//! and noise are measured in them at the mode and at a few draws of the Laplace approximation, which is N(0, I) there.
+//! L-BFGS finds the mode and central differences the Hessian H there; whitened coordinates u have θ = mode + F u, F Fᵀ = H⁻¹. In them the
+//! Laplace approximation is N(0, I). Curvature and noise are measured at draws of the posterior itself, as far as it is known before the first
+//! run: draws of a multivariate t distribution around the mode, resampled by their importance weights.
 
 use std::sync::Arc;
 
 use rand::RngExt;
-use rand_distr::StandardNormal;
+use rand_distr::{ChiSquared, StandardNormal};
 use sgmcmc::linalg::Cholesky;
+use sgmcmc::linalg::vector::add_scaled;
 use sgmcmc::prelude::*;
 use sgmcmc::{ChainRng, Mode, curvature};
 use sgmcmc_testkit::linear::covariance;
@@ -17,11 +19,15 @@ use crate::eigen::Eigen;
 use crate::posteriors::coordinates::{Affine, Coordinates};
 use crate::posteriors::problem::Problem;
 
-/// Draws of the Laplace approximation at which curvature and noise are measured.
-const POINTS: u64 = 16;
+/// Draws of the t distribution.
+const PROPOSALS: u64 = 4000;
+/// Its degrees of freedom.
+const FREEDOM: f64 = 5.0;
+/// Resampled draws at which curvature and noise are measured.
+const POINTS: usize = 16;
 const SEED: u64 = 20;
 
-/// What is known of a problem before the first run.
+/// What is known of a problem before the first run. All but the first four fields is in whitened coordinates.
 #[derive(Debug)]
 pub(crate) struct Tuning {
     pub(crate) problem: Arc<Problem>,
@@ -29,15 +35,21 @@ pub(crate) struct Tuning {
     /// The inverse Hessian at the mode, in the coordinates of the model, row by row.
     pub(crate) covariance: Vec<f64>,
     pub(crate) whitened: Coordinates,
-    /// The largest curvature in whitened coordinates, over the mode and the draws; one at the mode.
+    /// The largest curvature over the mode, where it is one, and the resampled draws.
     pub(crate) curvature: f64,
+    /// The largest variance of a coordinate, one for a normal posterior.
+    pub(crate) width: f64,
+    /// The mean of each reference parameter less its value at the mode.
+    pub(crate) offsets: Vec<f64>,
+    /// The derivatives of the reference parameters at the mode, a row per parameter.
+    pub(crate) slopes: Vec<Vec<f64>>,
+    pub(crate) batch: usize,
     /// The covariance of the gradients of single observations.
     scores: Vec<f64>,
     /// The covariance of their differences from those at the mode.
     differences: Vec<f64>,
-    /// The derivatives of the reference parameters by the whitened coordinates at the mode, a row per parameter.
-    pub(crate) slopes: Vec<Vec<f64>>,
-    pub(crate) batch: usize,
+    /// Resampled draws.
+    points: Vec<Vec<f64>>,
 }
 
 /// The noise of an estimator in whitened coordinates, along the directions in which it is independent.
@@ -86,16 +98,62 @@ impl Tuning {
             covariance: inverse,
             whitened,
             curvature: 0.0,
+            width: 1.0,
+            offsets: Vec::new(),
+            // A tenth of the observations, at least four.
+            batch: (problem.observations / 10).max(4),
             scores: vec![0.0; d * d],
             differences: vec![0.0; d * d],
-            batch: 0,
+            points: Vec::new(),
         };
+        tuning.resample(d)?;
         tuning.look_around(d)?;
-        tuning.batch = tuning.minibatch();
         Ok(tuning)
     }
 
-    /// Measures curvature and noise at the mode and at draws of the Laplace approximation.
+    /// Draws from the posterior by importance sampling: width, means, and a few draws.
+    fn resample(&mut self, d: usize) -> Result<()> {
+        let mut evaluator = self.whitened.evaluator()?;
+        let mut rng = ChainRng::new(SEED, 0);
+        let mut draws = Vec::new();
+        for _ in 0..PROPOSALS {
+            let z: Vec<f64> = (0..d).map(|_| rng.noise().sample(StandardNormal)).collect();
+            let spread: f64 = rng.noise().sample(ChiSquared::new(FREEDOM)?);
+            let u: Vec<f64> = z.iter().map(|z| z * (FREEDOM / spread).sqrt()).collect();
+            let square: f64 = u.iter().map(|u| u * u).sum();
+            let proposal = -0.5 * (FREEDOM + d as f64) * (1.0 + square / FREEDOM).ln();
+            let density = evaluator.log_density(&u, evaluator.all_rows())? - self.mode.log_posterior;
+            let log_weight = density - proposal;
+            draws.push((u, if log_weight.is_nan() { f64::NEG_INFINITY } else { log_weight }));
+        }
+        let largest = draws.iter().map(|draw| draw.1).fold(f64::NEG_INFINITY, f64::max);
+        let weights: Vec<f64> = draws.iter().map(|draw| (draw.1 - largest).exp()).collect();
+        let total: f64 = weights.iter().sum();
+        let mean = |of: &dyn Fn(&[f64]) -> f64| {
+            draws.iter().zip(&weights).map(|((u, _), weight)| weight * of(u)).sum::<f64>() / total
+        };
+        for k in 0..d {
+            let centre = mean(&|u| u[k]);
+            self.width = self.width.max(mean(&|u| (u[k] - centre).powi(2)));
+        }
+        let report = |u: &[f64]| self.problem.report(&self.whitened.to_model(u));
+        let mut offsets = report(&vec![0.0; d])?.into_iter().map(|value| -value).collect::<Vec<_>>();
+        for ((u, _), weight) in draws.iter().zip(&weights) {
+            offsets.iter_mut().zip(report(u)?).for_each(|(offset, value)| *offset += weight / total * value);
+        }
+        self.offsets = offsets;
+        // At evenly spread quantiles of the weights; several draws may be the same.
+        let mut cumulative = 0.0;
+        for ((u, _), weight) in draws.iter().zip(&weights) {
+            cumulative += weight / total * POINTS as f64;
+            while self.points.len() < POINTS && cumulative > self.points.len() as f64 + 0.5 {
+                self.points.push(u.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// Measures curvature and noise at the mode and at the resampled draws.
     fn look_around(&mut self, d: usize) -> Result<()> {
         let mut evaluator = self.whitened.evaluator()?;
         let n = evaluator.observations();
@@ -103,26 +161,16 @@ impl Tuning {
         let (mut centre, mut here) = (vec![0.0; n * d], vec![0.0; n * d]);
         evaluator.per_datum(&vec![0.0; d], all, &mut centre)?;
         self.curvature = Eigen::of(&curvature::hessian(evaluator.as_mut(), &vec![0.0; d])?, d).largest();
-        for u in laplace_draws(d, POINTS) {
-            let hessian = curvature::hessian(evaluator.as_mut(), &u)?;
+        let share = 1.0 / self.points.len() as f64;
+        for u in &self.points {
+            let hessian = curvature::hessian(evaluator.as_mut(), u)?;
             self.curvature = self.curvature.max(Eigen::of(&hessian, d).largest());
-            evaluator.per_datum(&u, all, &mut here)?;
-            add_mean(&mut self.scores, &covariance(&here, d));
+            evaluator.per_datum(u, all, &mut here)?;
+            add_scaled(&mut self.scores, share, &covariance(&here, d));
             here.iter_mut().zip(&centre).for_each(|(here, centre)| *here -= centre);
-            add_mean(&mut self.differences, &covariance(&here, d));
+            add_scaled(&mut self.differences, share, &covariance(&here, d));
         }
         Ok(())
-    }
-
-    /// A tenth of the observations, at least four; more, where the noise of control variates would exceed the curvature.
-    fn minibatch(&self) -> usize {
-        let n = self.problem.observations;
-        let most = (n / 2).max(1);
-        let mut batch = (n / 10).max(4).min(most);
-        while batch < most && self.differences(batch).along.largest() > 1.0 {
-            batch = (2 * batch).min(most);
-        }
-        batch
     }
 
     /// The number of coordinates.
@@ -152,23 +200,10 @@ impl Tuning {
         Noise::of(&covariance.iter().map(|entry| scale * entry).collect::<Vec<_>>(), self.dim())
     }
 
-    /// Starts of `chains` chains in whitened coordinates: draws of the Laplace approximation.
-    pub(crate) fn starts(&self, chains: usize) -> Vec<Vec<f64>> {
-        laplace_draws(self.dim(), POINTS + chains as u64).split_off(POINTS as usize)
+    /// Starts of `chains` chains: the first resampled draws.
+    pub(crate) fn starts(&self, chains: usize) -> &[Vec<f64>] {
+        &self.points[..chains]
     }
-}
-
-/// Standard normal vectors, each from a stream of its own.
-fn laplace_draws(d: usize, count: u64) -> Vec<Vec<f64>> {
-    let draw = |k: u64| {
-        let mut rng = ChainRng::new(SEED, k);
-        (0..d).map(|_| rng.noise().sample(StandardNormal)).collect()
-    };
-    (0..count).map(draw).collect()
-}
-
-fn add_mean(sum: &mut [f64], added: &[f64]) {
-    sum.iter_mut().zip(added).for_each(|(sum, added)| *sum += added / POINTS as f64);
 }
 
 /// The derivatives of the reference parameters at the mode, by central differences.

@@ -17,23 +17,23 @@ use super::problem::Problem;
 pub(crate) struct Affine {
     /// c.
     pub(crate) centre: Vec<f64>,
-    /// F, row by row.
+    /// F, upper triangular, row by row.
     pub(crate) matrix: Vec<f64>,
 }
 
 impl Affine {
     /// Writes θ into `theta`.
     fn apply(&self, u: &[f64], theta: &mut [f64]) {
-        let rows = self.matrix.chunks_exact(u.len().max(1));
-        for ((theta, centre), row) in theta.iter_mut().zip(&self.centre).zip(rows) {
-            *theta = centre + vector::dot(row, u);
+        let rows = self.matrix.chunks_exact(u.len().max(1)).enumerate();
+        for ((theta, centre), (i, row)) in theta.iter_mut().zip(&self.centre).zip(rows) {
+            *theta = centre + vector::dot(&row[i..], &u[i..]);
         }
     }
 
     /// Adds Fᵀ g to `out`.
     fn add_transposed(&self, g: &[f64], out: &mut [f64]) {
-        let rows = self.matrix.chunks_exact(g.len().max(1));
-        g.iter().zip(rows).for_each(|(g, row)| vector::add_scaled(out, *g, row));
+        let rows = self.matrix.chunks_exact(g.len().max(1)).enumerate();
+        g.iter().zip(rows).for_each(|(g, (i, row))| vector::add_scaled(&mut out[i..], *g, &row[i..]));
     }
 }
 

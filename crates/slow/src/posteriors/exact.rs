@@ -68,21 +68,15 @@ pub(crate) fn cells(tuning: &Tuning, reference: &[Reference]) -> Result<Vec<Exac
     let qnhmc = Qnhmc { steps: 10, jitter: 0.5, inverse_hessian, learning, adapt: adapt(0.8), ..Qnhmc::default() };
     let ensemble = HmcBfgs { steps: 10, jitter: 0.5, adapt: adapt(0.8), ..HmcBfgs::default() };
     Ok(vec![
-        cell("MALA", mala, 100, tuning, reference)?,
+        cell("MALA", mala, 60, tuning, reference)?,
         cell("HMC", hmc, 10, tuning, reference)?,
         cell("QNHMC", qnhmc, 10, tuning, reference)?,
         // Thinned by a number that five does not divide, so that draws come from all chains of the ensemble.
-        cell("HMC-BFGS", ensemble, 51, tuning, reference)?,
+        cell("HMC-BFGS", ensemble, 21, tuning, reference)?,
     ])
 }
 
-fn cell<A>(
-    method: &'static str,
-    dynamics: A,
-    thin: u64,
-    tuning: &Tuning,
-    reference: &[Reference],
-) -> Result<ExactCell>
+fn cell<A>(method: &'static str, dynamics: A, thin: u64, tuning: &Tuning, reference: &[Reference]) -> Result<ExactCell>
 where
     A: Dynamics<FullGradient> + Clone + Debug + 'static,
 {
