@@ -37,9 +37,8 @@ pub mod prelude {
         Badodab, Baoab, Builder, Check, CorrectedLangevin, Covariance, CyclicalCosine, CyclicalSgld, Decay,
         DualAveraging, Fit, Hamcmc, Health, Hmc, HmcBfgs, Initial, InverseHessian, LaplaceApproximation, Learning,
         LiteralSghmc, Mala, Metric, NoiseEstimate, PerParameter, Polynomial, Preconditioned, Psgld, Qnhmc,
-        QuasiNewtonMass, Sampler,
-        SamplingThreshold, Schedule, Sgfs, Sghmc, SghmcSource, Sgld, Sgnht, Sgrld, Starts, StepSize, Summary,
-        Thermostats, hmc, mala, qnhmc, sghmc, sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula,
+        QuasiNewtonMass, Sampler, SamplingThreshold, Schedule, Sgfs, Sghmc, SghmcSource, Sgld, Sgnht, Sgrld, Starts,
+        StepSize, Summary, Thermostats, hmc, mala, qnhmc, sghmc, sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula,
     };
     pub use sgmcmc_storage::{
         CreateMapped, CsvDraws, FileCheckpoints, MappedDataset, MappedWriter, datasets, mapped, read,

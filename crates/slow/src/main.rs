@@ -1,33 +1,48 @@
-//! The slow statistical suite of `sgmcmc`: what takes minutes, prints tables, and is not part of `cargo test`.
+//! The slow statistical suite of `sgmcmc`: checks that take minutes, print tables, and are not part of `cargo test`.
 //!
 //! ```text
-//! cargo run --release -p slow -- posteriors [name]
-//! cargo run --release -p slow --features nuts -- posteriors [name]
+//! cargo run --release -p slow --features nuts -- posteriors [--page docs/accuracy.md]
+//! cargo run --release -p slow --features nuts -- posteriors <name>
+//! cargo run --release -p slow -- sbc [--page target/sbc.html]
 //! cargo run --release -p slow -- figure-4-2-1
+//! cargo run --release -p slow -- variances
 //! cargo run --release -p slow -- mcse
 //! ```
 //!
 //! Each suite prints every number it judges and its criterion. The exit code is 0 when all criteria hold, 1 when one fails,
 //! and 2 when the suite is not known. Where the data are not there, a suite says so and exits with 0.
 
+mod accuracy;
+mod eigen;
 mod figure_4_2_1;
+mod law;
 mod mcse;
 mod posteriordb;
 mod posteriors;
+mod sbc;
 mod variances;
 mod whiten;
 
 use std::error::Error;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
 const USAGE: &str = "usage: cargo run --release -p slow -- <suite>
 
 suites:
-  posteriors     means and standard deviations against the reference draws of posteriordb; of one, if it is named
-  variances      the variance of every algorithm on a normal posterior with the full gradient
-  figure-4-2-1   time per iteration and divergence from the posterior of a normal mean, as N grows
-  mcse           reported Monte Carlo errors against the spread of the means of replicated runs, for every algorithm";
+  posteriors [--page FILE]   every algorithm against the reference draws of posteriordb; writes docs/accuracy.md, or FILE
+  posteriors NAME            the same on one posterior, without writing
+  sbc [--page FILE]          simulation-based calibration of every preset; writes target/sbc.html, or FILE
+  figure-4-2-1               time per iteration and divergence from the posterior of a normal mean, as N grows
+  variances                  the variance of every algorithm on a normal posterior with the full gradient
+  mcse                       reported Monte Carlo errors against the spread of the means of replicated runs";
+
+/// The page of `posteriors`, from the root of the repository.
+const ACCURACY: &str = "docs/accuracy.md";
+
+/// The page of `sbc`, from the root of the repository.
+const CALIBRATION: &str = "target/sbc.html";
 
 /// How a suite ended.
 enum Outcome {
@@ -51,8 +66,11 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let begin = Instant::now();
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["posteriors"] => posteriors::run(None),
-        ["posteriors", only] => posteriors::run(Some(only)),
+        ["posteriors"] => accuracy::run(None, Path::new(ACCURACY)),
+        ["posteriors", "--page", page] => accuracy::run(None, Path::new(page)),
+        ["posteriors", only] => accuracy::run(Some(only), Path::new(ACCURACY)),
+        ["sbc"] => sbc::run(Path::new(CALIBRATION)),
+        ["sbc", "--page", page] => sbc::run(Path::new(page)),
         ["variances"] => variances::run(),
         ["figure-4-2-1"] => figure_4_2_1::run(),
         ["mcse"] => mcse::run(),

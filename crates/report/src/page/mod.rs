@@ -4,6 +4,7 @@
 //! become part of the document only while they are on view, so that a page of many parameters stays quick.
 
 mod choice;
+mod gallery;
 mod html;
 mod pictures;
 mod sections;
@@ -17,6 +18,7 @@ use sgmcmc_samplers::{Fit, Health, Thresholds};
 
 use crate::error::{Error, Result};
 use crate::plot::Prior;
+pub use gallery::Gallery;
 use html::{Escaped, fill};
 
 /// Parameters with plots of their own.

@@ -10,6 +10,7 @@
 //! ```
 
 mod autocorrelation;
+mod calibration;
 mod canvas;
 mod decimate;
 mod density;
@@ -34,6 +35,7 @@ use std::path::Path;
 use plotters::prelude::{IntoDrawingArea, SVGBackend};
 
 pub use autocorrelation::autocorrelation;
+pub use calibration::calibration;
 pub use decimate::decimate;
 pub use density::{Prior, density, prior_posterior};
 pub use forest::{Interval, forest};

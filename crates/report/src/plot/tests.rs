@@ -45,6 +45,7 @@ fn all(chains: &[Vec<f64>], title: &str) -> Vec<Plot> {
         prior_posterior(chains, none, &prior, &frame),
         prior_posterior(chains, none, &Prior::Draws(noise(100, 9)), &frame),
         predictive(chains.first().map_or(&[], Vec::as_slice), chains, &frame),
+        calibration(&chains.iter().map(Vec::len).collect::<Vec<_>>(), &frame),
     ];
     plots.into_iter().map(Result::unwrap).collect()
 }

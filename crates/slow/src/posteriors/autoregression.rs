@@ -1,14 +1,16 @@
-//! An autoregression of order five: y_t ~ N(α + Σ_k β_k y_{t−k}, σ²), α, β ~ N(0, 10²), σ ~ half Cauchy(2.5); by methods that accept or
-//! reject.
+//! An autoregression of order five: y_t ~ N(α + Σ_k β_k y_{t−k}, σ²), α, β ~ N(0, 10²), σ ~ half Cauchy(2.5).
 
 use sgmcmc::prelude::*;
 
-use super::{exact, numbered};
+use super::problem::{Problem, Title};
+use super::{metric, numbered};
 use crate::Result;
 use crate::posteriordb::PosteriorDb;
 
-/// The reference posterior.
-pub(super) const NAME: &str = "arK-arK";
+const TITLE: Title = Title {
+    name: "arK-arK",
+    model: "yₜ ~ N(α + Σₖ βₖ yₜ₋ₖ, σ), K = 5; α, β ~ N(0, 10), σ ~ half Cauchy(2.5)",
+};
 
 /// K.
 const ORDER: usize = 5;
@@ -28,15 +30,16 @@ struct Values {
     now: Tensor<1>,
 }
 
-/// Samples and compares; how many criteria fail.
-pub(super) fn check(db: &PosteriorDb) -> Result<usize> {
-    let reference = db.reference(NAME)?;
+/// The problem.
+pub(super) fn problem(db: &PosteriorDb) -> Result<Problem> {
     let y = db.data("arK")?.column("y")?;
-    let rows = y.len() - ORDER;
-    let before: Vec<f64> =
-        (ORDER..y.len()).flat_map(|t| (1..=ORDER).map(move |k| (t, k))).map(|(t, k)| y[t - k]).collect();
-    let data =
-        Dataset::new(Values { before: array(before, [rows, ORDER])?, now: array(y[ORDER..].to_vec(), [rows])? })?;
+    let n = y.len() - ORDER;
+    let lags = |t: usize| (1..=ORDER).map(move |k| t - k);
+    let before: Vec<f64> = (ORDER..y.len()).flat_map(lags).map(|t| y[t]).collect();
+    let covariates: Vec<Vec<f64>> =
+        before.chunks_exact(ORDER).map(|lags| std::iter::once(1.0).chain(lags.iter().copied()).collect()).collect();
+    let metric = metric::regression(covariates.iter().map(Vec::as_slice), ORDER + 1)?;
+    let data = Dataset::new(Values { before: array(before, [n, ORDER])?, now: array(y[ORDER..].to_vec(), [n])? })?;
     let model = Model::new(|p: Coefficients, r: Values| {
         let mean = r.before.matmul(p.beta.unsqueeze_dim(1)).squeeze_dim::<1>(1) + p.alpha;
         Normal::new(mean, p.sigma).log_prob(r.now)
@@ -47,8 +50,6 @@ pub(super) fn check(db: &PosteriorDb) -> Result<usize> {
             + HalfCauchy::new(2.5).log_prob(p.sigma)
     });
     let start = Coefficients { alpha: zeros([1]), beta: zeros([ORDER]), sigma: ones([1]) };
-    let parameters: Vec<String> =
-        ["alpha".to_owned()].into_iter().chain(numbered("beta", ORDER)).chain(["sigma".into()]).collect();
-    println!("{NAME}: N = {rows}");
-    exact::check(NAME, &model.with(&data), &start, &reference, &parameters, <[f64]>::to_vec, exact::EVEN)
+    let parameters = ["alpha".to_owned()].into_iter().chain(numbered("beta", ORDER)).chain(["sigma".into()]).collect();
+    Ok(Problem::new(TITLE, model.with(&data), start, parameters, <[f64]>::to_vec)?.with_metric(metric))
 }

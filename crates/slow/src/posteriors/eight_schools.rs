@@ -1,29 +1,19 @@
-//! Eight schools, not centred: y ~ N(θ, σ given), θ = μ + τη, η ~ N(0, 1), μ ~ N(0, 5), τ ~ half Cauchy(5).
+//! Eight schools, not centered: y ~ N(θ, σ given), θ = μ + τη, η ~ N(0, 1), μ ~ N(0, 5²), τ ~ half Cauchy(5).
 //!
-//! Eight observations are no case for minibatches: BAOAB on the full gradient, from the mode.
-
-use std::time::Instant;
+//! The likelihood of school j depends on its own ηⱼ, μ and τ only, so that the model factorizes over schools. Most of the
+//! information is in the prior: a minibatch of schools has little noise.
 
 use sgmcmc::prelude::*;
-use sgmcmc::{Baoab, Builder, StepSize};
 
-use super::{CHAINS, compare, exact, numbered};
+use super::problem::{Problem, Title};
+use super::{metric, numbered};
 use crate::Result;
 use crate::posteriordb::PosteriorDb;
 
-/// The name of the reference posterior.
-pub(super) const NAME: &str = "eight_schools-eight_schools_noncentered";
-
-/// h of log τ and η, whose posterior standard deviations are about one: small enough for the curvature at large τ, (τ/σ)².
-const STEP: f64 = 0.04;
-
-/// h of μ, whose posterior standard deviation is about three.
-const STEP_OF_MU: f64 = 9.0 * STEP;
-
-const DYNAMICS: Baoab = Baoab { alpha: 0.2 };
-
-const DRAWS: usize = 10_000;
-const THIN: u64 = 5;
+const TITLE: Title = Title {
+    name: "eight_schools-eight_schools_noncentered",
+    model: "yⱼ ~ N(μ + τηⱼ, σⱼ), σⱼ given; η ~ N(0, 1), μ ~ N(0, 5), τ ~ half Cauchy(5)",
+};
 
 #[derive(TensorTree)]
 struct Schools {
@@ -52,40 +42,22 @@ fn model() -> Model<Schools, Results> {
     })
 }
 
-/// Samples and compares; how many criteria fail.
-pub(super) fn check(db: &PosteriorDb) -> Result<usize> {
-    let reference = db.reference(NAME)?;
+/// The problem.
+pub(super) fn problem(db: &PosteriorDb) -> Result<Problem> {
     let data = db.data("eight_schools")?;
     let (effect, error) = (data.column("y")?, data.column("sigma")?);
     let schools = effect.len();
+    let metric = metric::schools(&error);
     let data = Dataset::new(Results {
         school: array((0..schools as i64).collect(), [schools])?,
         effect: array(effect, [schools])?,
         error: array(error, [schools])?,
     })?;
-    let posterior = model().with(&data);
     let start = Schools { mu: zeros([1]), tau: ones([1]), eta: zeros([schools]) };
-
-    let begin = Instant::now();
-    let evaluator = posterior.evaluator(&start)?;
-    let layout = evaluator.layout().clone();
-    let mode = ModeSearch::default().run(FullGradient, evaluator, &layout.flatten(&start)?)?;
-    println!("{NAME}: N = {schools}, mode search {mode}");
-    let start = layout.unflatten(&start, &mode.theta, &default_device())?;
-    let fit = Builder::new(posterior.clone(), DYNAMICS, FullGradient, StepSize::from(STEP).parameter("mu", STEP_OF_MU))
-        .seed(1)
-        .chains(CHAINS)
-        .jitter(1.0)
-        .burn_in(2000)
-        .thin(THIN)
-        .sample(&start, DRAWS)?;
-
-    let parameters: Vec<String> = ["mu".into(), "tau".into()].into_iter().chain(numbered("theta", schools)).collect();
+    let parameters = ["mu".into(), "tau".into()].into_iter().chain(numbered("theta", schools)).collect();
     let report = |values: &[f64]| {
         let (mu, tau) = (values[0], values[1]);
         [mu, tau].into_iter().chain(values[2..].iter().map(|eta| mu + tau * eta)).collect()
     };
-    let title = format!("{NAME}, BAOAB, full gradient, {:.1} s", begin.elapsed().as_secs_f64());
-    let failures = compare(&title, &reference, &fit, &parameters, report)?;
-    Ok(failures + exact::check(NAME, &posterior, &start, &reference, &parameters, report, exact::UNEVEN)?)
+    Ok(Problem::new(TITLE, model().with(&data), start, parameters, report)?.with_metric(metric))
 }

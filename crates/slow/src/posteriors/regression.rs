@@ -1,38 +1,17 @@
-//! Linear regressions: y ~ N(Xβ, σ), each on BAOAB with control variates from the mode and with the full gradient.
+//! Linear regressions: y ~ N(Xβ, σ).
 //!
-//! The sampler moves γ, β = Mγ (see [`whiten`](crate::whiten)), and log σ. Their posterior standard deviations are about
-//! 1/√N and 1/√(2N), which the step sizes follow; what is reported is β and σ.
+//! The parameters are γ, β = Mγ (see [`whiten`](crate::whiten)), and σ: in β the condition number of the Hessian is up to 10¹¹, which
+//! is more than the search for the mode and differences of gradients can bear. The reference parameters are β and σ.
 
-use std::time::Instant;
+use std::sync::Arc;
 
-use sgmcmc::mode::Stop;
 use sgmcmc::prelude::*;
-use sgmcmc::{Baoab, Builder, StepSize};
 
-use super::{CHAINS, compare, numbered};
+use super::problem::{Problem, Title};
+use super::{metric, numbered};
 use crate::Result;
 use crate::posteriordb::{Data, PosteriorDb};
 use crate::whiten::Whitened;
-
-/// h over the posterior variance: half a standard deviation per step.
-const STEP: f64 = 0.25;
-
-/// Close to critical damping at this step.
-const DYNAMICS: Baoab = Baoab { alpha: 0.6 };
-
-/// Observations per minibatch.
-const PROPORTION: f64 = 0.25;
-
-/// The mode can be 2000 posterior standard deviations from the start, 200 in γ: the first steps are large, and the search
-/// lowers them.
-const SEARCH: ModeSearch = ModeSearch {
-    optimiser: Adam { step_size: 1.0, beta1: 0.9, beta2: 0.999, delta: 1e-8 },
-    max_iterations: 10_000,
-    stop: Stop::Plateau { every: 200, tolerance: 0.005, patience: 5 },
-    seed: 0,
-};
-
-const DRAWS: usize = 10_000;
 
 #[derive(TensorTree)]
 struct Coefficients {
@@ -59,38 +38,43 @@ enum Priors {
 }
 
 /// One of the reference posteriors.
-pub(super) struct Regression {
-    name: &'static str,
+struct Regression {
+    title: Title,
     x: Vec<Vec<f64>>,
     y: Vec<f64>,
     priors: Priors,
 }
 
 /// The regressions of the list.
-pub(super) fn all(db: &PosteriorDb) -> Result<[Regression; 4]> {
+pub(super) fn problems(db: &PosteriorDb) -> Result<[Problem; 4]> {
     Ok([
-        kidiq(&db.data("kidiq")?)?,
-        earnings(&db.data("earnings")?)?,
-        sblrc(&db.data("sblrc")?)?,
-        nes(&db.data("nes1972")?)?,
+        kidiq(&db.data("kidiq")?)?.problem()?,
+        earnings(&db.data("earnings")?)?.problem()?,
+        sblrc(&db.data("sblrc")?)?.problem()?,
+        nes(&db.data("nes1972")?)?.problem()?,
     ])
 }
 
 fn kidiq(data: &Data) -> Result<Regression> {
     let x = design(&[data.column("mom_hs")?, data.column("mom_iq")?]);
     let y = data.column("kid_score")?;
-    Ok(Regression { name: "kidiq-kidscore_momhsiq", x, y, priors: Priors::HalfCauchy(2.5) })
+    let model = "kid_score ~ N(β₁ + β₂ mom_hs + β₃ mom_iq, σ); flat on β, σ ~ half Cauchy(2.5)";
+    let title = Title { name: "kidiq-kidscore_momhsiq", model };
+    Ok(Regression { title, x, y, priors: Priors::HalfCauchy(2.5) })
 }
 
 fn earnings(data: &Data) -> Result<Regression> {
     let (height, male) = (data.column("height")?, data.column("male")?);
     let both = height.iter().zip(&male).map(|(height, male)| height * male).collect();
     let y = data.column("earn")?.iter().map(|earn| earn.ln()).collect();
-    Ok(Regression { name: "earnings-logearn_interaction", x: design(&[height, male, both]), y, priors: Priors::Flat })
+    let model = "log(earn) ~ N(β₁ + β₂ height + β₃ male + β₄ height·male, σ); flat";
+    let title = Title { name: "earnings-logearn_interaction", model };
+    Ok(Regression { title, x: design(&[height, male, both]), y, priors: Priors::Flat })
 }
 
 fn sblrc(data: &Data) -> Result<Regression> {
-    Ok(Regression { name: "sblrc-blr", x: data.rows("X")?, y: data.column("y")?, priors: Priors::Normal(10.0) })
+    let title = Title { name: "sblrc-blr", model: "y ~ N(Xβ, σ); β ~ N(0, 10), σ ~ half N(0, 10)" };
+    Ok(Regression { title, x: data.rows("X")?, y: data.column("y")?, priors: Priors::Normal(10.0) })
 }
 
 fn nes(data: &Data) -> Result<Regression> {
@@ -106,7 +90,8 @@ fn nes(data: &Data) -> Result<Regression> {
         data.column("gender")?,
         data.column("income")?,
     ]);
-    Ok(Regression { name: "nes1972-nes", x, y: data.column("partyid7")?, priors: Priors::Flat })
+    let title = Title { name: "nes1972-nes", model: "partyid7 ~ N(Xβ, σ), eight covariates and an intercept; flat" };
+    Ok(Regression { title, x, y: data.column("partyid7")?, priors: Priors::Flat })
 }
 
 /// Rows of an intercept and these columns.
@@ -143,59 +128,16 @@ fn coefficient(gamma: &Tensor<1>, row: &[f64], j: usize) -> Tensor<1> {
 }
 
 impl Regression {
-    /// The name of the reference posterior.
-    pub(super) fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// Samples by both gradients and compares; how many criteria fail.
-    pub(super) fn check(&self, db: &PosteriorDb) -> Result<usize> {
-        let reference = db.reference(self.name)?;
-        let (n, whitened) = (self.y.len(), Whitened::new(&self.x, &self.y)?);
+    fn problem(self) -> Result<Problem> {
+        let (n, whitened) = (self.y.len(), Arc::new(Whitened::new(&self.x, &self.y)?));
         let d = whitened.width();
-        let data = Dataset::new(Observations {
-            w: array(whitened.covariates.clone(), [n, d])?,
-            y: array(self.y.clone(), [n])?,
-        })?;
+        let metric = metric::regression(whitened.covariates.chunks_exact(d), d)?;
+        let data =
+            Dataset::new(Observations { w: array(whitened.covariates.clone(), [n, d])?, y: array(self.y, [n])? })?;
         let posterior = self.priors.model(whitened.rows().map(<[f64]>::to_vec).collect()).with(&data);
-        let steps = StepSize::from(STEP / n as f64).parameter("sigma", STEP / (2 * n) as f64);
         let start = Coefficients { gamma: zeros([d]), sigma: ones([1]) };
-
-        let parameters: Vec<String> = numbered("beta", d).chain(["sigma".into()]).collect();
-        let report = |values: &[f64]| [whitened.beta(&values[..d]), vec![values[d]]].concat();
-
-        let begin = Instant::now();
-        let gradient = ControlVariate::new(WithoutReplacement::new(PROPORTION));
-        let controlled = Builder::new(posterior.clone(), DYNAMICS, gradient, steps.clone())
-            .find_mode(SEARCH)
-            .seed(1)
-            .chains(CHAINS)
-            .jitter(1.0)
-            .burn_in(500)
-            .sample(&start, DRAWS)?;
-        let Some(mode) = controlled.mode() else { return Err("no mode was looked for".into()) };
-        println!("{}: N = {n}, mode search {mode}", self.name);
-        let title = format!("{}, BAOAB, control variates, {:.1} s", self.name, begin.elapsed().as_secs_f64());
-        let failures = compare(&title, &reference, &controlled, &parameters, report)?;
-
-        let begin = Instant::now();
-        let start = controlled.layout().unflatten(&start, &mode.theta, &default_device())?;
-        let exact = Builder::new(posterior.clone(), DYNAMICS, FullGradient, steps)
-            .seed(2)
-            .chains(CHAINS)
-            .jitter(1.0)
-            .burn_in(500)
-            .sample(&start, DRAWS)?;
-        let title = format!("{}, BAOAB, full gradient, {:.1} s", self.name, begin.elapsed().as_secs_f64());
-        let failures = failures + compare(&title, &reference, &exact, &parameters, report)?;
-
-        #[cfg(feature = "nuts")]
-        let failures = {
-            let begin = Instant::now();
-            let fit = sgmcmc::Nuts { seed: 3, ..sgmcmc::Nuts::default() }.sample(&posterior, &start, 2500)?;
-            let title = format!("{}, NUTS, {:.1} s", self.name, begin.elapsed().as_secs_f64());
-            failures + compare(&title, &reference, &fit, &parameters, report)?
-        };
-        Ok(failures)
+        let parameters = numbered("beta", d).chain(["sigma".into()]).collect();
+        let report = move |values: &[f64]| [whitened.beta(&values[..d]), vec![values[d]]].concat();
+        Ok(Problem::new(self.title, posterior, start, parameters, report)?.with_metric(metric))
     }
 }

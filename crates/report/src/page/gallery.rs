@@ -1,0 +1,126 @@
+//! A page of plots under headings.
+
+use std::path::Path;
+
+use super::html::{Escaped, fill, words};
+use crate::error::{Error, Result};
+use crate::plot::Plot;
+
+/// A self-contained page of plots under headings, in the style of [`Report`](super::Report).
+///
+/// ```
+/// use sgmcmc_report::{Frame, Gallery, plot};
+///
+/// let ranks = plot::calibration(&[9, 11, 10], &Frame::new("beta"))?;
+/// let page = Gallery::new("Calibration").section("Logistic regression", "").plots("SGLD", "`beta` is calibrated.", &[ranks]);
+/// assert!(page.html().contains("<h3>SGLD</h3>"));
+/// # Ok::<(), sgmcmc_report::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Gallery {
+    title: String,
+    about: String,
+    sections: Vec<Section>,
+}
+
+/// A heading, a text, and what stands below.
+#[derive(Clone, Debug)]
+struct Section {
+    heading: String,
+    text: String,
+    articles: String,
+}
+
+impl Gallery {
+    /// Creates an empty page with this title.
+    pub fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), about: String::new(), sections: Vec::new() }
+    }
+
+    /// Sets the text below the title. In this and all other texts, words between backticks are shown as code.
+    #[must_use]
+    pub fn about(mut self, text: &str) -> Self {
+        self.about = words(text);
+        self
+    }
+
+    /// Begins a section.
+    #[must_use]
+    pub fn section(mut self, heading: &str, text: &str) -> Self {
+        let (heading, text) = (Escaped(heading).to_string(), words(text));
+        self.sections.push(Section { heading, text, articles: String::new() });
+        self
+    }
+
+    /// Adds plots side by side to the last section, under a heading of their own.
+    #[must_use]
+    pub fn plots(mut self, heading: &str, text: &str, plots: &[Plot]) -> Self {
+        let figures: String = plots.iter().map(|plot| format!("<figure>{}</figure>", plot.inline())).collect();
+        let article = format!(
+            "<article><h3>{}</h3><p>{}</p><div class=\"grid\">{figures}</div></article>\n",
+            Escaped(heading),
+            words(text)
+        );
+        match self.sections.last_mut() {
+            Some(section) => section.articles += &article,
+            None => {
+                self.sections.push(Section { heading: String::new(), text: String::new(), articles: article });
+            }
+        }
+        self
+    }
+
+    /// Returns the page as text.
+    pub fn html(&self) -> String {
+        let section = |Section { heading, text, articles }: &Section| {
+            let heading = if heading.is_empty() { String::new() } else { format!("<h2>{heading}</h2>\n") };
+            let text = if text.is_empty() { String::new() } else { format!("<p class=\"hint\">{text}</p>\n") };
+            format!("<section>\n{heading}{text}{articles}</section>\n")
+        };
+        fill(
+            include_str!("gallery.html"),
+            &[
+                ("title", Escaped(&self.title).to_string()),
+                ("style", include_str!("page.css").to_owned()),
+                ("about", self.about.clone()),
+                ("sections", self.sections.iter().map(section).collect()),
+                ("version", env!("CARGO_PKG_VERSION").to_owned()),
+            ],
+        )
+    }
+
+    /// Writes the page.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        std::fs::write(path, self.html()).map_err(|source| Error::Write { path: path.to_owned(), source })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::{self, Frame};
+
+    #[test]
+    fn headings_texts_and_plots_are_on_the_page() {
+        let ranks = plot::calibration(&[3, 5], &Frame::new("mu")).unwrap();
+        let page = Gallery::new("A & B").about("see `x<y>`").section("one", "").plots("two", "three", &[ranks]).html();
+        for expected in
+            ["<h1>A &amp; B</h1>", "<code>x&lt;y&gt;</code>", "<h2>one</h2>", "<h3>two</h3>", "three", "<figure><svg"]
+        {
+            assert!(page.contains(expected), "{expected}");
+        }
+        assert!(!page.contains("{{"), "a place of the template was not filled");
+    }
+
+    #[test]
+    fn plots_without_a_section_have_one() {
+        let page = Gallery::new("").plots("two", "", &[]).html();
+        assert_eq!(page.matches("<section>").count(), 1);
+        assert!(!page.contains("<h2>"));
+    }
+}

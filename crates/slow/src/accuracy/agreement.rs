@@ -1,0 +1,123 @@
+//! How far the draws of a run are from the reference draws.
+
+use sgmcmc::Fit;
+use sgmcmc::run::Ending;
+
+use crate::Result;
+use crate::posteriordb::Reference;
+
+/// How far a mean may be off, in reference standard deviations.
+pub(crate) const MEAN_TOLERANCE: f64 = 0.1;
+
+/// How far the ratio of standard deviations may be from one.
+pub(crate) const SD_TOLERANCE: f64 = 0.1;
+
+/// Fewer effective draws do not allow a verdict.
+pub(crate) const ENOUGH: f64 = 1000.0;
+
+/// Errors of one parameter.
+#[derive(Clone, Debug)]
+pub(crate) struct Parameter {
+    pub(crate) name: String,
+    /// The error of the mean, in reference standard deviations.
+    pub(crate) mean_error: f64,
+    /// The standard deviation over that of the reference.
+    pub(crate) ratio: f64,
+    pub(crate) ess: f64,
+}
+
+/// Errors of all parameters, in the order of the fit.
+#[derive(Clone, Debug)]
+pub(crate) struct Agreement {
+    pub(crate) parameters: Vec<Parameter>,
+    /// The first chain that did not end well.
+    pub(crate) failure: Option<String>,
+}
+
+impl Agreement {
+    /// Compares `fit`, whose values are the reference parameters, with the reference draws.
+    ///
+    /// # Errors
+    ///
+    /// If a reference parameter is not in the fit.
+    pub(crate) fn of(fit: &Fit, reference: &[Reference]) -> Result<Self> {
+        let summary = fit.summary();
+        let parameter = |reference: &Reference| {
+            let row =
+                summary.row(&reference.parameter).ok_or_else(|| format!("no draws of `{}`", reference.parameter))?;
+            Ok(Parameter {
+                name: row.name.clone(),
+                mean_error: (row.mean - reference.mean) / reference.sd,
+                ratio: row.sd / reference.sd,
+                ess: row.ess_bulk,
+            })
+        };
+        let by_name: Vec<Parameter> = reference.iter().map(parameter).collect::<Result<_>>()?;
+        // In the order of the fit, which predictions have too.
+        let order = |parameter: &Parameter| summary.rows().iter().position(|row| row.name == parameter.name);
+        let mut parameters = by_name;
+        parameters.sort_by_key(order);
+        let failure = fit.endings().iter().find_map(|ending| match ending {
+            Ending::Complete => None,
+            Ending::Stopped => Some("a chain was stopped".to_owned()),
+            Ending::Failed(error) => Some(format!("a chain failed: {error}")),
+        });
+        Ok(Self { parameters, failure })
+    }
+
+    /// The parameter whose mean is farthest off.
+    pub(crate) fn worst_mean(&self) -> Option<&Parameter> {
+        self.parameters.iter().max_by(|a, b| a.mean_error.abs().total_cmp(&b.mean_error.abs()))
+    }
+
+    /// The least and the largest ratio of standard deviations.
+    pub(crate) fn ratios(&self) -> (f64, f64) {
+        range(self.parameters.iter().map(|parameter| parameter.ratio))
+    }
+
+    /// The least effective sample size; NaN if one is.
+    pub(crate) fn ess(&self) -> f64 {
+        let sizes = self.parameters.iter().map(|parameter| parameter.ess);
+        sizes.fold(f64::INFINITY, |least, ess| if ess.is_nan() || ess < least { ess } else { least })
+    }
+
+    /// Whether all means are within the tolerance; not if one is NaN.
+    pub(crate) fn means_agree(&self) -> bool {
+        self.parameters.iter().all(|parameter| parameter.mean_error.abs() <= MEAN_TOLERANCE)
+    }
+
+    /// Whether all standard deviations are within the tolerance; not if one is NaN.
+    pub(crate) fn ratios_agree(&self) -> bool {
+        self.parameters.iter().all(|parameter| (parameter.ratio - 1.0).abs() <= SD_TOLERANCE)
+    }
+
+    /// The criterion that does not hold, and the worst parameter.
+    pub(crate) fn complaint(&self) -> String {
+        if !self.means_agree() {
+            let worst = self.worst_mean().map_or("a parameter", |parameter| parameter.name.as_str());
+            return format!("mean of `{worst}` off by more than {MEAN_TOLERANCE} sd");
+        }
+        let worst = self.parameters.iter().max_by(|a, b| a.ratio.ln().abs().total_cmp(&b.ratio.ln().abs()));
+        let worst = worst.map_or("a parameter", |parameter| parameter.name.as_str());
+        format!("sd of `{worst}` off by more than {:.0} %", 100.0 * SD_TOLERANCE)
+    }
+
+    /// Worst error of a mean, ratios of standard deviations and effective size, in a few words.
+    pub(crate) fn in_short(&self) -> String {
+        let (low, high) = self.ratios();
+        let worst = self.worst_mean().map_or(f64::NAN, |parameter| parameter.mean_error.abs());
+        let name = self.worst_mean().map_or("", |parameter| parameter.name.as_str());
+        format!("{worst:.3} ({name}); {low:.3}–{high:.3}; {:.0}", self.ess())
+    }
+}
+
+/// The least and the largest of some numbers; NaN if one is.
+pub(crate) fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        if value.is_nan() {
+            (value, value)
+        } else {
+            (if low < value { low } else { value }, if high > value { high } else { value })
+        }
+    })
+}
