@@ -93,7 +93,7 @@ fn judge(method: &Method, plan: &Plan, agreement: &Agreement, reference: &[Refer
     }
     let ess = agreement.ess();
     // Written so that NaN fails.
-    if !(ess >= ENOUGH) {
+    if ess.is_nan() || ess < ENOUGH {
         return Verdict::Fail(format!("too short to judge: ESS {ess:.0}"));
     }
     if agreement.means_agree() && agreement.ratios_agree() {

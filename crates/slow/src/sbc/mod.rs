@@ -117,7 +117,7 @@ impl Calibrated {
     /// The criterion that does not hold.
     fn complaint(&self, bound: f64) -> Option<String> {
         let (name, p) = self.least();
-        let alarm = !(p >= bound);
+        let alarm = p.is_nan() || p < bound;
         if let Some(failure) = &self.failure {
             return Some(failure.clone());
         }
