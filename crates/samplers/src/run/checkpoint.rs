@@ -100,6 +100,8 @@ pub(super) struct Place {
     pub(super) draws: usize,
     /// The iteration after which draws count, once it is known.
     pub(super) begin: Option<u64>,
+    /// Sums of the step sizes of the draws and of their squares.
+    pub(super) steps: [f64; 2],
 }
 
 /// A chain's part of a checkpoint: the kernel's bytes, the sink's, and how far it had come.

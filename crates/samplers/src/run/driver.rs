@@ -27,10 +27,10 @@ pub(super) fn drive<S: Sink>(
 ) -> Result<Driven<S::Output>> {
     let began = Instant::now();
     let begin = if plan.threshold.is_some() { None } else { Some(plan.burn_in) };
-    let place = Place { draws: 0, begin };
+    let place = Place { draws: 0, begin, steps: [0.0; 2] };
     let stats = vec![0.0; stat_names(kernel.as_ref(), plan).len()];
     let values = vec![0.0; kernel.layout().value_count()];
-    let mut run = Run { values, stats, kernel, place, steps: [0.0; 2] };
+    let mut run = Run { values, stats, kernel, place };
     if let Some(restored) = keeper.load()? {
         run.kernel.restore(&restored.kernel)?;
         sink.restore(&restored.sink)?;
@@ -96,8 +96,6 @@ struct Run {
     values: Vec<f64>,
     stats: Vec<f64>,
     place: Place,
-    /// Sums of the step sizes of the draws and of their squares.
-    steps: [f64; 2],
 }
 
 /// Gradient estimates that a chain must have made for its bias to be examined: the examination then costs at most about a tenth of the run.
@@ -125,7 +123,7 @@ impl Run {
         let budget = gradients.saturating_mul(per_gradient as u64) / (20 * EVALUATIONS as u64);
         let observations = (budget as usize).clamp(per_gradient.min(MOST_OBSERVATIONS), MOST_OBSERVATIONS).min(all);
         let last = self.kernel.info().step_size;
-        let step_scale = if self.steps[0] > 0.0 { self.steps[1] / (self.steps[0] * last) } else { 1.0 };
+        let step_scale = if self.place.steps[0] > 0.0 { self.place.steps[1] / (self.place.steps[0] * last) } else { 1.0 };
         let plan = PredictionPlan { observations, step_scale };
         self.kernel.predict_bias(&plan).unwrap_or_else(|error| Bias::NotExamined(error.to_string()))
     }
@@ -182,7 +180,7 @@ impl Run {
         let stats = &self.stats;
         sink.record(&Draw { iteration: iterations, values, weight: step_size, log_posterior, stats })?;
         self.place.draws += 1;
-        self.steps = [self.steps[0] + step_size, self.steps[1] + step_size * step_size];
+        self.place.steps = [self.place.steps[0] + step_size, self.place.steps[1] + step_size * step_size];
         Ok(())
     }
 
