@@ -189,3 +189,6 @@ fn the_laplace_covariance_preconditions() {
     let error = Preconditioned::laplace(evaluator.as_mut(), &[0.0; 2]).unwrap_err().to_string();
     assert!(error.contains("Hessian") && error.contains("positive definite"), "{error}");
 }
+
+#[path = "mode/convergence.rs"]
+mod convergence;
