@@ -1,4 +1,4 @@
-//! Finding the posterior mode, where control variates are centred and chains may start.
+//! Finding the posterior mode, where control variates are centered and chains may start.
 //!
 //! | search | gradients | use it |
 //! |---|---|---|

@@ -15,7 +15,7 @@ use crate::engine::Evaluator;
 use crate::error::Result;
 
 /// The largest number of parameters for which H is formed: 2d full gradients.
-pub const DENSE: usize = 100;
+pub(super) const DENSE: usize = 100;
 /// Most iterations of conjugate gradients: two full gradients each.
 const ITERATIONS: usize = 100;
 /// The share of the gain that the last iterations may add if the rest is to be negligible.
@@ -95,12 +95,13 @@ impl Scaled {
         let scales: Vec<f64> = hessian.iter().step_by(d + 1).map(scale).collect();
         let mut matrix: Vec<f64> =
             hessian.iter().enumerate().map(|(k, h)| h / (scales[k / d] * scales[k % d])).collect();
+        // By Gershgorin's theorem no eigenvalue is larger in magnitude.
+        let largest = matrix.chunks_exact(d).map(|row| row.iter().map(|h| h.abs()).sum()).fold(1.0, f64::max);
         let (mut shift, mut next) = (0.0, 1e-12);
         loop {
             match Cholesky::new(&matrix, d) {
                 Ok(factor) => return Some(Self { matrix, factor, scales, shift }),
-                // No eigenvalue of a matrix with a diagonal of ±1 exceeds d.
-                Err(_) if shift > 2.0 * d as f64 => return None,
+                Err(_) if shift > 10.0 * largest => return None,
                 Err(_) => {
                     matrix.iter_mut().step_by(d + 1).for_each(|h| *h += next - shift);
                     (shift, next) = (next, 10.0 * next);
@@ -179,7 +180,7 @@ fn solve(
         };
         if curvature.is_nan() || curvature <= 0.0 {
             // H is not positive definite, or the rest is below the accuracy of the products.
-            solution.known = curvature <= 0.0 && rho <= 1e-3 * SETTLED * solution.total;
+            solution.known = curvature <= 0.0 && rho <= SOLVED * solution.total;
             if terms.is_empty() {
                 solution.direction = along;
             }

@@ -29,7 +29,8 @@ impl<G: GradientEstimator> ModePlan<G> for NoMode {
 pub struct FindMode<F>(pub F);
 
 impl<F: ModeFinder, G: Minibatched> ModePlan<G> for FindMode<F> {
-    fn find(&self, gradient: &mut G, evaluator: Box<dyn Evaluator>, theta: &[f64]) -> Result<Option<Mode>> {
+    fn find(&self, gradient: &mut G, mut evaluator: Box<dyn Evaluator>, theta: &[f64]) -> Result<Option<Mode>> {
+        evaluator.set_threads(rayon::current_num_threads());
         let mode = self.0.find(evaluator, Some(gradient.scheme().clone()), theta)?;
         gradient.centre_at(&mode.theta);
         Ok(Some(mode))
@@ -37,7 +38,13 @@ impl<F: ModeFinder, G: Minibatched> ModePlan<G> for FindMode<F> {
 }
 
 impl<F: ModeFinder> ModePlan<FullGradient> for FindMode<F> {
-    fn find(&self, _gradient: &mut FullGradient, evaluator: Box<dyn Evaluator>, theta: &[f64]) -> Result<Option<Mode>> {
+    fn find(
+        &self,
+        _gradient: &mut FullGradient,
+        mut evaluator: Box<dyn Evaluator>,
+        theta: &[f64],
+    ) -> Result<Option<Mode>> {
+        evaluator.set_threads(rayon::current_num_threads());
         self.0.find(evaluator, None::<WithoutReplacement>, theta).map(Some)
     }
 }
