@@ -1,5 +1,14 @@
 //! Finding the posterior mode.
 
+#[path = "mode/convergence.rs"]
+mod convergence;
+#[path = "mode/earnings.rs"]
+mod earnings;
+#[path = "mode/finders.rs"]
+mod finders;
+#[path = "mode/laplace.rs"]
+mod laplace;
+
 use sgmcmc::mode::{Ending, Stop};
 use sgmcmc::prelude::*;
 use sgmcmc::{LaplaceApproximation, curvature};
@@ -9,6 +18,47 @@ use sgmcmc_testkit::models::logistic::{self, Logistic};
 use sgmcmc_testkit::models::normal_mean::NormalMean;
 use sgmcmc_testkit::models::{Case, normals};
 use sgmcmc_testkit::relative_error;
+
+/// A log density of `dim` parameters, by hand: adds the gradient and returns the value.
+struct ByHand<F> {
+    dim: usize,
+    density: F,
+}
+
+impl<F: Fn(&[f64], &mut [f64]) -> f64 + Send + Sync + 'static> AnalyticModel for ByHand<F> {
+    fn observations(&self) -> usize {
+        0
+    }
+
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn observation(&self, _theta: &[f64], _row: usize, _weight: f64, _grad: &mut [f64]) -> f64 {
+        0.0
+    }
+
+    fn prior(&self, theta: &[f64], grad: &mut [f64]) -> f64 {
+        (self.density)(theta, grad)
+    }
+}
+
+fn by_hand(dim: usize, density: impl Fn(&[f64], &mut [f64]) -> f64 + Send + Sync + 'static) -> Analytic<Tensor<1>> {
+    Analytic::new(ByHand { dim, density })
+}
+
+fn density(dim: usize, density: impl Fn(&[f64], &mut [f64]) -> f64 + Send + Sync + 'static) -> Box<dyn Evaluator> {
+    by_hand(dim, density).evaluator(&zeros([dim])).unwrap()
+}
+
+/// A standard normal density with the gradient of another, whose mean is five off: uphill by the gradient is downhill.
+fn mistaken() -> Analytic<Tensor<1>> {
+    by_hand(2, |theta, gradient| {
+        gradient[0] += 5.0 - theta[0];
+        gradient[1] -= theta[1];
+        -0.5 * (theta[0].powi(2) + theta[1].powi(2))
+    })
+}
 
 #[test]
 fn adam_finds_the_mode_of_a_normal_mean() {

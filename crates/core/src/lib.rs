@@ -40,7 +40,7 @@ pub use gradient::{
 };
 pub use layout::{Block, Layout};
 pub use minibatch::{BatchSize, Epochs, Minibatch, Weighted, WithReplacement, WithoutReplacement};
-pub use mode::{Adam, LbfgsSearch, Mode, ModeSearch, Sgd};
+pub use mode::{Adam, AutoSearch, LbfgsSearch, Mode, ModeFinder, ModeSearch, Sgd};
 pub use model::Model;
 pub use rng::ChainRng;
 pub use tree::{Named, TensorTree};

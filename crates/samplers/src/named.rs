@@ -5,12 +5,12 @@
 //! | `sgld` | [`sgld`] | – |
 //! | `sghmc` | [`sghmc`] | `Sghmc { alpha, steps, noise }` |
 //! | `sgnht` | [`sgnht`] | `Sgnht { a, thermostats }` |
-//! | `sgldcv`, `sghmccv`, `sgnhtcv` | [`sgldcv`], [`sghmccv`], [`sgnhtcv`] | as above, and how the mode is found: [`Builder::find_mode`] |
+//! | `sgldcv`, `sghmccv`, `sgnhtcv` | [`sgldcv`], [`sghmccv`], [`sgnhtcv`] | as above, and how the mode is found: [`AutoSearch`] unless [`Builder::find_mode`] sets another search |
 //!
 //! Minibatches are 1 % of the observations unless said otherwise with [`Builder::minibatch`].
 
 use sgmcmc_core::{
-    Adam, ControlVariate, Dataset, FullGradient, MinibatchGradient, ModeSearch, Model, Posterior, TensorTree,
+    AutoSearch, ControlVariate, Dataset, FullGradient, MinibatchGradient, Model, Posterior, TensorTree,
     WithoutReplacement,
 };
 
@@ -24,7 +24,7 @@ use crate::step_size::StepSize;
 type Plain<P, D, A> = Builder<Posterior<P, D>, A, MinibatchGradient>;
 
 /// A run on control variates centred at the mode, where it starts.
-type Controlled<P, D, A> = Builder<Posterior<P, D>, A, ControlVariate, FindMode<Adam>>;
+type Controlled<P, D, A> = Builder<Posterior<P, D>, A, ControlVariate, FindMode<AutoSearch>>;
 
 fn plain<P: TensorTree, D: TensorTree, A>(
     model: &Model<P, D>,
@@ -42,7 +42,7 @@ fn controlled<P: TensorTree, D: TensorTree, A>(
     dynamics: A,
 ) -> Controlled<P, D, A> {
     let gradient = ControlVariate::new(WithoutReplacement::default());
-    Builder::new(model.with(data), dynamics, gradient, step_size).find_mode(ModeSearch::default())
+    Builder::new(model.with(data), dynamics, gradient, step_size).find_mode(AutoSearch::default())
 }
 
 /// Stochastic gradient Langevin dynamics.

@@ -23,10 +23,10 @@ pub mod prelude {
         MultivariateNormal, NegativeBinomial, Normal, Poisson, PoissonLogRate, StudentT, Uniform, Weibull,
     };
     pub use sgmcmc_core::{
-        Adam, Analytic, AnalyticModel, BatchSize, Columns, Constraint, ControlVariate, Dataset, Engine, Epochs,
-        Evaluator, FullGradient, GradientEstimator, GradientNoise, LbfgsSearch, MinibatchGradient, Mode, ModeSearch,
-        Model, Named, Posterior, Precision, Rows, Saga, Sgd, Svrg, Target, TensorTree, Weighted, WithReplacement,
-        WithoutReplacement, array, default_device, full, ones, zeros,
+        Adam, Analytic, AnalyticModel, AutoSearch, BatchSize, Columns, Constraint, ControlVariate, Dataset, Engine,
+        Epochs, Evaluator, FullGradient, GradientEstimator, GradientNoise, LbfgsSearch, MinibatchGradient, Mode,
+        ModeSearch, Model, Named, Posterior, Precision, Rows, Saga, Sgd, Svrg, Target, TensorTree, Weighted,
+        WithReplacement, WithoutReplacement, array, default_device, full, ones, zeros,
     };
     pub use sgmcmc_derive::TensorTree;
     #[cfg(feature = "report")]

@@ -1,15 +1,20 @@
 //! The posterior mode by L-BFGS on all observations: θ += a H ∇ log p(θ|x), H the L-BFGS matrix of the last pairs, a by a line search.
 //!
-//! Source: Nocedal & Wright (2006), algorithm 7.5; the line search halves and doubles until both Wolfe conditions hold (Lewis & Overton 2013,
-//! algorithm 2.6), so that every pair has curvature. The search ends when the gain a Newton step promises, gᵀHg/2, is below
-//! `tolerance`: that is in units of log posterior, whatever the scale of the parameters. Cost: a little more than one full gradient per iteration.
+//! Source: Nocedal & Wright (2006), algorithm 7.5. Cost: a little more than one full gradient per iteration, and the verification at the end.
+//!
+//! The gain that a Newton step promises is in units of log posterior, whatever the scale of the parameters. The L-BFGS matrix underestimates it:
+//! on badly scaled parameters by any factor. Where its own estimate gᵀHg/2 is below the tolerance, or the line search finds no better point,
+//! the step is computed with second differences of the log posterior; the search ends there or goes on with that step.
 
 use sgmcmc_linalg::{Initial, Lbfgs, vector::dot};
 
-use super::{Ending, Mode};
+use super::line::{self, Point};
+use super::newton::{self, Newton};
+use super::{Ending, Mode, ModeFinder, NEGLIGIBLE_GAIN};
 use crate::data::Precision;
 use crate::engine::Evaluator;
 use crate::error::{Error, Result};
+use crate::minibatch::Scheme;
 
 /// L-BFGS on all observations.
 ///
@@ -18,6 +23,30 @@ use crate::error::{Error, Result};
 /// | `memory` | 10 | pairs remembered | ≥ 1 |
 /// | `max_iterations` | 1000 | most steps taken | ≥ 1 |
 /// | `tolerance` | 1e-9 | the gain in log posterior that is not worth a step | > 0 |
+///
+/// The search has [converged](Ending::Converged) if gᵀH⁻¹g/2 ≤ `tolerance` with H the Hessian, not its L-BFGS approximation: the gain that
+/// a Newton step promises. It is verified at the end with about 2d + 4 full gradients up to 100 parameters, and with at most 200 beyond.
+///
+/// The search has [stalled](Ending::Stalled) if no better point is found although a Newton step promises more, or if the gain cannot be
+/// verified, for instance because the Hessian is not positive definite. [`Mode::promised_gain`] has the gain where it is known.
+///
+/// In single precision gains below 10⁻⁴ (one percent of a posterior standard deviation) cannot be told from rounding: a smaller tolerance counts
+/// as 10⁻⁴. Directions of small curvature cannot be seen at all: a search with more than 100 parameters, or with a Hessian that has an
+/// eigenvalue below 10⁻³ when scaled to a diagonal of ones, ends as stalled, with the gain that is left in the directions that are seen.
+///
+/// # Examples
+///
+/// ```
+/// use burn_tensor::Tensor;
+/// use sgmcmc_core::{Dataset, LbfgsSearch, Model, Target, mode::Ending, zeros};
+///
+/// let model = Model::density(|theta: Tensor<1>| (theta - 3.0).powi_scalar(2).sum().neg());
+/// let mut evaluator = model.with(&Dataset::none()).evaluator(&zeros([2]))?;
+/// let mode = LbfgsSearch::default().run(evaluator.as_mut(), &[0.0, 0.0])?;
+/// assert_eq!(mode.ending, Ending::Converged);
+/// assert!(mode.theta.iter().all(|theta| (theta - 3.0).abs() < 1e-4));
+/// # Ok::<(), sgmcmc_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LbfgsSearch {
     /// Pairs remembered.
@@ -34,69 +63,101 @@ impl Default for LbfgsSearch {
     }
 }
 
-/// The share of the promised gain that a step must bring.
-const ARMIJO: f64 = 1e-4;
-/// The share of the slope that may be left after a step.
-const WOLFE: f64 = 0.9;
-/// Points tried in a line search.
-const TRIALS: u32 = 60;
+/// The least tolerance in single precision.
+const SINGLE_TOLERANCE: f64 = 1e-4;
+/// Most Newton steps taken where L-BFGS came to an end.
+const NEWTON_STEPS: u32 = 10;
+/// The share of the promised gain below which a Newton step is poor.
+const POOR: f64 = 0.1;
 
-/// A point and what the full data say of it.
-struct Point {
-    theta: Vec<f64>,
-    gradient: Vec<f64>,
-    value: f64,
+/// A record of the Newton steps taken.
+#[derive(Default)]
+struct Corrections {
+    count: u32,
+    /// How many in a row brought a poor share of their promise.
+    poor: u32,
+    /// The gain promised by the last one, and the value before it.
+    last: Option<(f64, f64)>,
+}
+
+impl Corrections {
+    /// Whether another step that promises `gain` from a point with this value is not worth trying.
+    fn exhausted(&self, gain: Option<f64>, value: f64, slack: f64) -> bool {
+        let no_progress =
+            |(before, at): (f64, f64)| gain.is_some_and(|gain| gain > 0.5 * before) && value - at <= slack;
+        self.count == NEWTON_STEPS
+            || self.last.is_some_and(no_progress)
+            || (self.poor >= 2 && gain.is_none_or(|gain| gain <= NEGLIGIBLE_GAIN))
+    }
+
+    /// Records a step that promised `gain` and moved the value from `before` to `after`.
+    fn record(&mut self, gain: Option<f64>, before: f64, after: f64) {
+        self.count += 1;
+        let poor = after - before < gain.map_or(NEGLIGIBLE_GAIN, |gain| POOR * gain);
+        self.poor = if poor { self.poor + 1 } else { 0 };
+        self.last = gain.map(|gain| (gain, before));
+    }
 }
 
 impl LbfgsSearch {
-    /// Climbs from `start`.
+    /// Searches from `start`.
     ///
     /// # Errors
     ///
-    /// If a setting is out of range, or as the model does at the start.
+    /// Returns an error if a setting is out of range, and the model's error at the start.
     pub fn run(&self, evaluator: &mut dyn Evaluator, start: &[f64]) -> Result<Mode> {
         self.check()?;
-        let mut full_passes = 0;
-        let mut here = Point { theta: start.to_vec(), gradient: vec![0.0; start.len()], value: f64::NAN };
-        here.value = look(evaluator, &here.theta, &mut here.gradient, &mut full_passes)?;
-        let start_log_posterior = here.value;
-        let mut there = Point { theta: here.theta.clone(), gradient: here.gradient.clone(), value: here.value };
-        let first = 1.0 / dot(&here.gradient, &here.gradient).sqrt().max(1.0);
-        let mut pairs = Lbfgs::new(start.len(), self.memory, Initial::Newest(first));
-        let (mut direction, mut y) = (vec![0.0; start.len()], vec![0.0; start.len()]);
-        let rounding = match evaluator.precision() {
-            Precision::Single => f64::from(f32::EPSILON),
-            Precision::Double => f64::EPSILON,
+        let tolerance = match evaluator.precision() {
+            Precision::Single => self.tolerance.max(SINGLE_TOLERANCE),
+            Precision::Double => self.tolerance,
         };
-        let (mut iterations, mut ending) = (0, Ending::IterationLimit);
-        while iterations < self.max_iterations {
-            direction.copy_from_slice(&here.gradient);
-            pairs.inverse_product(&mut direction);
-            let slope = dot(&here.gradient, &direction);
-            // Less than the value is known by is nothing to be gained.
-            let slack = 8.0 * rounding * here.value.abs();
-            if 0.5 * slope <= self.tolerance.max(slack) {
-                ending = Ending::Converged;
-                break;
-            }
-            iterations += 1;
-            let line = Line { direction: &direction, slope, slack };
-            if !line.search(evaluator, &here, &mut there, &mut full_passes) {
-                if pairs.is_empty() {
-                    break;
-                }
-                // The pairs mislead: begin again from the gradient alone.
-                pairs.clear();
+        let mut climb = Climb::begin(evaluator, start, self.memory)?;
+        let start_log_posterior = climb.here.value;
+        let (mut ending, mut promised_gain) = (Ending::IterationLimit, None);
+        let (mut corrections, mut due) = (Corrections::default(), climb.first_newton());
+        while climb.iterations < self.max_iterations {
+            let estimate = climb.quasi_newton_direction();
+            let slack = climb.here.slack(climb.evaluator.precision());
+            let (promising, slow) = (estimate > tolerance.max(slack), climb.iterations >= due);
+            if promising && !slow && climb.step() {
                 continue;
             }
-            direction.iter_mut().zip(&there.theta).zip(&here.theta).for_each(|((s, there), here)| *s = there - here);
-            y.iter_mut().zip(&here.gradient).zip(&there.gradient).for_each(|((y, here), there)| *y = here - there);
-            pairs.push(&direction, &y);
-            std::mem::swap(&mut here, &mut there);
+            let (gain, verified) = climb.newton_direction(tolerance);
+            due = climb.iterations + 2 * start.len() as u64;
+            if gain.is_some_and(|gain| gain <= tolerance) {
+                promised_gain = gain;
+                ending = if verified { Ending::Converged } else { Ending::Stalled };
+                break;
+            }
+            if promising && slow {
+                // If this finds no better point, L-BFGS continues.
+                climb.step();
+                continue;
+            }
+            if promising {
+                // The pairs misled.
+                climb.pairs.clear();
+            }
+            let value = climb.here.value;
+            if corrections.exhausted(gain, value, slack) || !climb.step() {
+                (ending, promised_gain) = (Ending::Stalled, gain);
+                break;
+            }
+            corrections.record(gain, value, climb.here.value);
         }
+        let Climb { here, iterations, full_passes, .. } = climb;
         let gradient_norm = dot(&here.gradient, &here.gradient).sqrt();
         let (theta, log_posterior) = (here.theta, here.value);
-        Ok(Mode { theta, log_posterior, gradient_norm, start_log_posterior, iterations, full_passes, ending })
+        Ok(Mode {
+            theta,
+            log_posterior,
+            gradient_norm,
+            start_log_posterior,
+            iterations,
+            full_passes,
+            ending,
+            promised_gain,
+        })
     }
 
     fn check(&self) -> Result<()> {
@@ -114,41 +175,71 @@ impl LbfgsSearch {
     }
 }
 
-fn look(evaluator: &mut dyn Evaluator, theta: &[f64], gradient: &mut [f64], passes: &mut u64) -> Result<f64> {
-    *passes += 1;
-    gradient.fill(0.0);
-    evaluator.posterior(theta, evaluator.all_rows(), gradient)
+impl ModeFinder for LbfgsSearch {
+    fn find<S: Scheme>(
+        &self,
+        mut evaluator: Box<dyn Evaluator>,
+        _minibatches: Option<S>,
+        start: &[f64],
+    ) -> Result<Mode> {
+        self.run(evaluator.as_mut(), start)
+    }
 }
 
-/// A line uphill.
-struct Line<'a> {
-    direction: &'a [f64],
-    slope: f64,
-    slack: f64,
+/// A search in progress.
+struct Climb<'a> {
+    evaluator: &'a mut dyn Evaluator,
+    here: Point,
+    there: Point,
+    direction: Vec<f64>,
+    /// The difference of the gradients of the last step.
+    y: Vec<f64>,
+    pairs: Lbfgs,
+    iterations: u64,
+    full_passes: u64,
 }
 
-impl Line<'_> {
-    /// Puts `there` at a point of the line from `here` that meets both conditions; whether there was one. A point at which the model
-    /// fails or is not finite is too far.
-    fn search(&self, evaluator: &mut dyn Evaluator, here: &Point, there: &mut Point, passes: &mut u64) -> bool {
-        let (mut low, mut high, mut step) = (0.0, f64::INFINITY, 1.0);
-        for _ in 0..TRIALS {
-            for ((there, here), along) in there.theta.iter_mut().zip(&here.theta).zip(self.direction) {
-                *there = here + step * along;
-            }
-            let value = look(evaluator, &there.theta, &mut there.gradient, passes).unwrap_or(f64::NAN);
-            let left = dot(&there.gradient, self.direction);
-            there.value = value;
-            let enough = value >= here.value + ARMIJO * step * self.slope - self.slack && left.is_finite();
-            if !enough {
-                high = step;
-            } else if left > WOLFE * self.slope {
-                low = step;
-            } else {
-                return true;
-            }
-            step = if high.is_finite() { 0.5 * (low + high) } else { 2.0 * low };
+impl<'a> Climb<'a> {
+    fn begin(evaluator: &'a mut dyn Evaluator, start: &[f64], memory: usize) -> Result<Self> {
+        let here = Point::at(evaluator, start)?;
+        let first = 1.0 / dot(&here.gradient, &here.gradient).sqrt().max(1.0);
+        let pairs = Lbfgs::new(start.len(), memory, Initial::Newest(first));
+        let (there, direction, y) = (here.clone(), vec![0.0; start.len()], vec![0.0; start.len()]);
+        Ok(Self { evaluator, here, there, direction, y, pairs, iterations: 0, full_passes: 1 })
+    }
+
+    /// The number of steps after which L-BFGS is slow and Newton steps are tried, which then cost as much as the steps between two of them.
+    fn first_newton(&self) -> u64 {
+        let d = self.here.theta.len();
+        if d <= newton::DENSE { 100 + 2 * d as u64 } else { u64::MAX }
+    }
+
+    /// Sets the direction to that of L-BFGS; returns the gain that the L-BFGS matrix promises.
+    fn quasi_newton_direction(&mut self) -> f64 {
+        self.direction.copy_from_slice(&self.here.gradient);
+        self.pairs.inverse_product(&mut self.direction);
+        0.5 * dot(&self.here.gradient, &self.direction)
+    }
+
+    /// Sets the direction to that of Newton; returns the gain that the Hessian promises, and whether a larger one is excluded.
+    fn newton_direction(&mut self, tolerance: f64) -> (Option<f64>, bool) {
+        let newton = Newton::at(self.evaluator, &self.here, &mut self.pairs, tolerance);
+        self.direction = newton.direction;
+        self.full_passes += newton.passes;
+        (newton.gain, newton.verified)
+    }
+
+    /// Takes a step in the direction; returns whether there was a better point.
+    fn step(&mut self) -> bool {
+        self.iterations += 1;
+        let Self { evaluator, here, there, direction, y, pairs, full_passes, .. } = self;
+        if !line::search(*evaluator, here, direction, there, full_passes) {
+            return false;
         }
-        false
+        direction.iter_mut().zip(&there.theta).zip(&here.theta).for_each(|((s, there), here)| *s = there - here);
+        y.iter_mut().zip(&here.gradient).zip(&there.gradient).for_each(|((y, here), there)| *y = here - there);
+        pairs.push(direction, y);
+        std::mem::swap(here, there);
+        true
     }
 }

@@ -1,17 +1,20 @@
-//! Finding the posterior mode, where control variates are centred and chains may start.
+//! Finding the posterior mode, where control variates are centered and chains may start.
 //!
-//! [`ModeSearch`] climbs the log posterior with any [`Optimiser`] on the gradients of any estimator, and looks at the full
-//! data at intervals: it keeps the best point seen, lowers the rate when a stretch brought nothing, and stops when several
-//! stretches in a row brought less than `tolerance`. The gain is measured in log posterior: a point one tenth of a
-//! posterior standard deviation off the mode in each of d directions is 0.005 d below it.
+//! | search | gradients | use it |
+//! |---|---|---|
+//! | [`LbfgsSearch`] | of all observations | where about a hundred passes over the data are affordable: the closest |
+//! | [`ModeSearch`] | of any estimator, with any [`Optimiser`] | on large data, and for densities with kinks |
+//! | [`AutoSearch`] | the first where it is cheaper, else the second | by default |
 //!
-//! [`LbfgsSearch`] climbs on all observations at every step: the quickest and closest where a full gradient is affordable.
-//!
-//! On plain minibatch gradients the last posterior standard deviation is slow going, because there the gradient is smaller than
-//! its noise; with [`Svrg`](crate::gradient::Svrg) and a period of about N/n the search gets as close as one likes.
+//! All are [`ModeFinder`]s. Gains are measured in log posterior: a point one tenth of a posterior standard deviation off the mode in each
+//! of d directions is 0.005 d below it.
 
 mod adam;
+mod auto;
 mod lbfgs;
+mod line;
+mod newton;
+mod search;
 mod sgd;
 
 use std::fmt;
@@ -19,15 +22,38 @@ use std::fmt;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 pub use adam::Adam;
+pub use auto::AutoSearch;
 pub use lbfgs::LbfgsSearch;
+pub use search::{ModeSearch, Stop};
 pub use sgd::Sgd;
 
 use crate::engine::Evaluator;
-use crate::error::{Error, Result};
-use crate::gradient::{GradientEstimator, Oracle};
+use crate::error::Result;
+use crate::minibatch::{Minibatch, Scheme};
 use crate::rng::ChainRng;
 
-/// One step uphill. Immutable; what it remembers is its state.
+/// The gain in log posterior that does not matter to a sampler: a tenth of a posterior standard deviation in one direction.
+pub const NEGLIGIBLE_GAIN: f64 = 0.005;
+
+/// A search for the posterior mode.
+pub trait ModeFinder: Send + Sync {
+    /// Searches from `start`. Searches on minibatches draw them by `minibatches`; without it they use all observations at every step.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a setting is out of range or the search diverges, and the model's error at the start.
+    fn find<S: Scheme>(&self, evaluator: Box<dyn Evaluator>, minibatches: Option<S>, start: &[f64]) -> Result<Mode>;
+}
+
+/// The number of observations in a minibatch, from drawing one.
+fn minibatch_size<S: Scheme>(scheme: &S, observations: usize) -> Result<usize> {
+    let mut state = scheme.init(observations)?;
+    let mut batch = Minibatch::default();
+    scheme.draw(&mut state, ChainRng::new(0, 0).minibatch(), &mut batch);
+    Ok(batch.rows.len().max(1))
+}
+
+/// A step of an optimiser. Immutable; what it remembers is its state.
 pub trait Optimiser: Send + Sync {
     /// What the next step needs.
     type State: Clone + Send + Serialize + DeserializeOwned;
@@ -39,66 +65,17 @@ pub trait Optimiser: Send + Sync {
     fn step(&self, state: &mut Self::State, rate: f64, theta: &mut [f64], g: &[f64]);
 }
 
-/// How the mode is looked for.
-///
-/// | setting | default | purpose | range |
-/// |---|---|---|---|
-/// | `optimiser` | [`Adam`] | what turns gradients into steps | |
-/// | `max_iterations` | 10 000 | most steps taken (R's `nItersOpt`) | ≥ 1 |
-/// | `stop` | [`Stop::Plateau`] | when to stop before that | |
-/// | `seed` | 0 | of the minibatches | |
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ModeSearch<O = Adam> {
-    /// What turns gradients into steps.
-    pub optimiser: O,
-    /// Most steps taken.
-    pub max_iterations: u64,
-    /// When to stop before that.
-    pub stop: Stop,
-    /// The seed of the minibatches.
-    pub seed: u64,
-}
-
-/// When a search stops before its last iteration.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Stop {
-    /// Never, and no look at the full data on the way: as in R.
-    Never,
-    /// When `patience` stretches in a row gained less than `tolerance` per parameter, each at a third of the rate before.
-    Plateau {
-        /// Steps between two looks at the full data.
-        every: u64,
-        /// The gain in log posterior, per parameter, that counts as progress.
-        tolerance: f64,
-        /// How many stretches without progress end the search.
-        patience: u32,
-    },
-}
-
-/// By how much the rate falls after a stretch without progress.
-const RATE_DECAY: f64 = 1.0 / 3.0;
-
-impl Default for ModeSearch<Adam> {
-    fn default() -> Self {
-        let stop = Stop::Plateau { every: 200, tolerance: 0.005, patience: 5 };
-        Self { optimiser: Adam::default(), max_iterations: 10_000, stop, seed: 0 }
-    }
-}
-
-impl ModeSearch<Sgd> {
-    /// R's search: exactly `iterations` steps θ += step_size · ĝ(θ).
-    pub fn as_in_r(step_size: f64, iterations: u64) -> Self {
-        Self { optimiser: Sgd { step_size }, max_iterations: iterations, stop: Stop::Never, seed: 0 }
-    }
-}
-
 /// Why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
-    /// The log posterior had stopped growing.
+    /// The gain that is left is below the tolerance. [`LbfgsSearch`] verifies it with the Hessian; [`ModeSearch`] says so where the log
+    /// posterior has stopped growing.
     Converged,
     /// The last iteration allowed was reached.
     IterationLimit,
+    /// No better point was found although a Newton step promises more than the tolerance, or the promise cannot be known: a density with a
+    /// kink, arithmetic that is not precise enough, or a Hessian that is not positive definite.
+    Stalled,
 }
 
 /// The best point found, and how it was found.
@@ -118,6 +95,18 @@ pub struct Mode {
     pub full_passes: u64,
     /// Why the search ended.
     pub ending: Ending,
+    /// The gain in log posterior that a Newton step from the point promises, gᵀH⁻¹g/2. `None` if it was not computed, as after searches on
+    /// minibatches, or if the Hessian is not positive definite.
+    #[serde(default)]
+    pub promised_gain: Option<f64>,
+}
+
+impl Mode {
+    /// Returns whether the point is close enough to the mode for a sampler: the search converged, or a Newton step promises no more than
+    /// [`NEGLIGIBLE_GAIN`].
+    pub fn is_close(&self) -> bool {
+        self.ending == Ending::Converged || self.promised_gain.is_some_and(|gain| gain <= NEGLIGIBLE_GAIN)
+    }
 }
 
 impl fmt::Display for Mode {
@@ -125,144 +114,16 @@ impl fmt::Display for Mode {
         let ending = match self.ending {
             Ending::Converged => "converged",
             Ending::IterationLimit => "stopped at the iteration limit",
+            Ending::Stalled => "stalled",
         };
         write!(
             f,
             "{ending} after {} steps and {} full passes: log posterior {:.3} (from {:.3}), gradient norm {:.3e}",
             self.iterations, self.full_passes, self.log_posterior, self.start_log_posterior, self.gradient_norm
-        )
-    }
-}
-
-impl<O: Optimiser> ModeSearch<O> {
-    /// Climbs from `start` on the gradients of `estimator`.
-    ///
-    /// # Errors
-    ///
-    /// If the search leaves the finite numbers (the step size is too large), or as estimator and model do.
-    pub fn run<G: GradientEstimator>(
-        &self,
-        estimator: G,
-        evaluator: Box<dyn Evaluator>,
-        start: &[f64],
-    ) -> Result<Mode> {
-        self.check()?;
-        let mut oracle = Oracle::new(estimator, evaluator, start, ChainRng::new(self.seed, 0))?;
-        let mut climb = Climb::begin(self, &mut oracle, start)?;
-        let (every, tolerance, patience) = match self.stop {
-            Stop::Never => (self.max_iterations, f64::NEG_INFINITY, u32::MAX),
-            Stop::Plateau { every, tolerance, patience } => (every, tolerance * start.len() as f64, patience),
-        };
-        let mut idle = 0;
-        while climb.iterations < self.max_iterations && idle < patience {
-            climb.stretch(&mut oracle, every.min(self.max_iterations - climb.iterations))?;
-            idle = if climb.look(&mut oracle, tolerance)? { 0 } else { idle + 1 };
-        }
-        Ok(climb.finish(if idle >= patience { Ending::Converged } else { Ending::IterationLimit }))
-    }
-
-    fn check(&self) -> Result<()> {
-        if self.max_iterations == 0 {
-            let expected = "take at least 1 step";
-            return Err(Error::Setting { name: "max_iterations", value: "0".into(), expected });
-        }
-        if let Stop::Plateau { every: 0, .. } = self.stop {
-            let expected = "take at least 1 step between two looks at the full data";
-            return Err(Error::Setting { name: "every", value: "0".into(), expected });
-        }
-        Ok(())
-    }
-}
-
-/// A search under way.
-struct Climb<'a, O: Optimiser> {
-    optimiser: &'a O,
-    state: O::State,
-    rate: f64,
-    theta: Vec<f64>,
-    gradient: Vec<f64>,
-    best: Point,
-    start_log_posterior: f64,
-    iterations: u64,
-    full_passes: u64,
-}
-
-/// A point with what the full data say of it.
-struct Point {
-    theta: Vec<f64>,
-    log_posterior: f64,
-    gradient_norm: f64,
-}
-
-impl Point {
-    fn at(theta: &[f64], evaluator: &mut dyn Evaluator) -> Result<Self> {
-        let mut gradient = vec![0.0; theta.len()];
-        let log_posterior = evaluator.posterior(theta, evaluator.all_rows(), &mut gradient)?;
-        let gradient_norm = gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
-        Ok(Self { theta: theta.to_vec(), log_posterior, gradient_norm })
-    }
-}
-
-impl<'a, O: Optimiser> Climb<'a, O> {
-    fn begin<G: GradientEstimator>(search: &'a ModeSearch<O>, oracle: &mut Oracle<G>, start: &[f64]) -> Result<Self> {
-        let best = Point::at(start, oracle.evaluator())?;
-        Ok(Self {
-            optimiser: &search.optimiser,
-            state: search.optimiser.init(start.len()),
-            rate: 1.0,
-            theta: start.to_vec(),
-            gradient: vec![0.0; start.len()],
-            start_log_posterior: best.log_posterior,
-            best,
-            iterations: 0,
-            full_passes: 1,
-        })
-    }
-
-    fn stretch<G: GradientEstimator>(&mut self, oracle: &mut Oracle<G>, steps: u64) -> Result<()> {
-        for _ in 0..steps {
-            self.iterations += 1;
-            oracle.fresh(&self.theta, &mut self.gradient)?;
-            self.optimiser.step(&mut self.state, self.rate, &mut self.theta, &self.gradient);
-            if let Some(index) = self.theta.iter().position(|value| !value.is_finite()) {
-                return Err(Error::Diverged {
-                    what: "the mode search: the value",
-                    element: oracle.layout().coordinate(index),
-                    value: self.theta[index],
-                    iteration: self.iterations,
-                    remedy: "use a smaller step size for the optimiser",
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// Looks at the full data; whether the last stretch gained more than `tolerance`. If not, goes back and slows down.
-    fn look<G: GradientEstimator>(&mut self, oracle: &mut Oracle<G>, tolerance: f64) -> Result<bool> {
-        let here = Point::at(&self.theta, oracle.evaluator())?;
-        self.full_passes += 1;
-        let gain = here.log_posterior - self.best.log_posterior;
-        if gain > 0.0 || tolerance == f64::NEG_INFINITY {
-            self.best = here;
-        }
-        let progress = gain > tolerance;
-        if !progress {
-            self.rate *= RATE_DECAY;
-            self.theta.copy_from_slice(&self.best.theta);
-            self.state = self.optimiser.init(self.theta.len());
-        }
-        Ok(progress)
-    }
-
-    fn finish(self, ending: Ending) -> Mode {
-        Mode {
-            theta: self.best.theta,
-            log_posterior: self.best.log_posterior,
-            gradient_norm: self.best.gradient_norm,
-            start_log_posterior: self.start_log_posterior,
-            iterations: self.iterations,
-            full_passes: self.full_passes,
-            ending,
+        )?;
+        match self.promised_gain {
+            Some(gain) => write!(f, ", a Newton step promises {gain:.1e} more"),
+            None => Ok(()),
         }
     }
 }

@@ -13,6 +13,7 @@ use sgmcmc_linalg::Cholesky;
 
 use super::{Scratch, not_positive_definite};
 use crate::dynamics::{Dynamics, positioned};
+use crate::laplace::promised_gain;
 use crate::law::Direction;
 use crate::step_size::Tick;
 
@@ -29,6 +30,9 @@ use crate::step_size::Tick;
 pub struct Preconditioned {
     matrix: Matrix,
 }
+
+/// The gain in log posterior from one posterior standard deviation off the mode.
+const ONE_DEVIATION: f64 = 0.5;
 
 /// M in the form its products are made with.
 #[derive(Clone, PartialEq)]
@@ -67,15 +71,26 @@ impl Preconditioned {
     }
 
     /// M the covariance of the Laplace approximation at `mode`, in coordinates: the inverse Hessian of −log p(θ|x) there.
-    /// Costs 2d full gradients.
+    /// Costs 2d + 1 full gradients.
     ///
     /// # Errors
     ///
-    /// If the Hessian is not positive definite, so that `mode` is no mode; or as the model does.
+    /// Returns an error if `mode` is not the posterior mode: the Hessian is not positive definite, or a Newton step promises a gain of more
+    /// than 0.5 in log posterior, which is one posterior standard deviation in one direction. Returns the model's errors.
     pub fn laplace(evaluator: &mut dyn Evaluator, mode: &[f64]) -> Result<Self> {
         let hessian = curvature::hessian(evaluator, mode)?;
         let factor = Cholesky::new(&hessian, mode.len())
             .map_err(|error| not_positive_definite("the Hessian of the negative log posterior", &error))?;
+        let mut gradient = vec![0.0; mode.len()];
+        evaluator.posterior(mode, evaluator.all_rows(), &mut gradient)?;
+        let gain = promised_gain(&factor, gradient);
+        if gain.is_nan() || gain > ONE_DEVIATION {
+            return Err(Error::Setting {
+                name: "the gain in log posterior that a Newton step from `mode` promises",
+                value: format!("{gain:.3e}"),
+                expected: "give the posterior mode, in coordinates, as `LbfgsSearch` finds it",
+            });
+        }
         Ok(Self { matrix: Matrix::InverseFactor(factor.into()) })
     }
 

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use sgmcmc_core::minibatch::IntoScheme;
-use sgmcmc_core::mode::Optimiser;
-use sgmcmc_core::{Error, ModeSearch, Result, Target};
+use sgmcmc_core::{Error, ModeFinder, Result, Target};
 
 use super::checkpoint::{CheckpointStore, Checkpoints, Every};
 use super::monitor::{StopSignal, Watch};
@@ -98,13 +97,15 @@ impl<T, D, G, M> Builder<T, D, G, M> {
         Builder { target, dynamics, gradient, mode, step_size, temperature, plan }
     }
 
-    /// Looks for the posterior mode with `search`, from the start of the first chain: on variance-reduced minibatches where the
-    /// estimator has minibatches, on all observations where it has none. The mode becomes the center of control variates.
+    /// Looks for the posterior mode with `search`, from the start of the first chain: [`LbfgsSearch`](sgmcmc_core::LbfgsSearch) on all
+    /// observations, [`ModeSearch`](sgmcmc_core::ModeSearch) on variance-reduced minibatches (on all observations if the estimator has no
+    /// minibatches), or [`AutoSearch`](sgmcmc_core::AutoSearch), which chooses the cheaper of the two. The mode becomes the center of control
+    /// variates.
     ///
     /// With one start for all chains, they begin at the mode, [`jitter`](Self::jitter) apart. With a start for each chain
     /// ([`Starts::Each`](super::Starts), [`Starts::drawn`](super::Starts::drawn)) they begin where they are told.
     #[must_use]
-    pub fn find_mode<O: Optimiser>(self, search: ModeSearch<O>) -> Builder<T, D, G, FindMode<O>> {
+    pub fn find_mode<F: ModeFinder>(self, search: F) -> Builder<T, D, G, FindMode<F>> {
         let Self { target, dynamics, gradient, step_size, temperature, plan, .. } = self;
         Builder { target, dynamics, gradient, mode: FindMode(search), step_size, temperature, plan }
     }

@@ -123,7 +123,8 @@ impl Run {
         let budget = gradients.saturating_mul(per_gradient as u64) / (20 * EVALUATIONS as u64);
         let observations = (budget as usize).clamp(per_gradient.min(MOST_OBSERVATIONS), MOST_OBSERVATIONS).min(all);
         let last = self.kernel.info().step_size;
-        let step_scale = if self.place.steps[0] > 0.0 { self.place.steps[1] / (self.place.steps[0] * last) } else { 1.0 };
+        let step_scale =
+            if self.place.steps[0] > 0.0 { self.place.steps[1] / (self.place.steps[0] * last) } else { 1.0 };
         let plan = PredictionPlan { observations, step_scale };
         self.kernel.predict_bias(&plan).unwrap_or_else(|error| Bias::NotExamined(error.to_string()))
     }

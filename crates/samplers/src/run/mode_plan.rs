@@ -1,18 +1,20 @@
 //! Whether chains start at the posterior mode, and how it is found.
 
-use sgmcmc_core::minibatch::{Minibatch, Scheme};
-use sgmcmc_core::mode::Optimiser;
-use sgmcmc_core::{ChainRng, Evaluator, FullGradient, GradientEstimator, Mode, ModeSearch, Result, Svrg};
+use sgmcmc_core::{Evaluator, FullGradient, GradientEstimator, Mode, ModeFinder, Result, WithoutReplacement};
 
 use super::Minibatched;
 
-/// What is done about the mode before chains start.
+/// The step before chains start: whether the posterior mode is searched for.
 pub trait ModePlan<G: GradientEstimator>: Send + Sync {
-    /// Finds the mode from `theta` and tells the estimator, or leaves everything as it is.
+    /// Searches from `theta` and centers the estimator at the mode found; `None` if there is no search.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of the search.
     fn find(&self, gradient: &mut G, evaluator: Box<dyn Evaluator>, theta: &[f64]) -> Result<Option<Mode>>;
 }
 
-/// Chains start where they are told.
+/// Chains start at the start values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NoMode;
 
@@ -22,30 +24,27 @@ impl<G: GradientEstimator> ModePlan<G> for NoMode {
     }
 }
 
-/// Chains start at the mode, found on variance-reduced minibatches of the estimator's own scheme, or on the full gradient.
+/// Chains start at the mode found by this search. Searches on minibatches draw them by the scheme of the gradient estimator.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FindMode<O>(pub ModeSearch<O>);
+pub struct FindMode<F>(pub F);
 
-impl<O: Optimiser, G: Minibatched> ModePlan<G> for FindMode<O> {
-    fn find(&self, gradient: &mut G, evaluator: Box<dyn Evaluator>, theta: &[f64]) -> Result<Option<Mode>> {
-        let scheme = gradient.scheme().clone();
-        let period = minibatches_per_pass(&scheme, evaluator.observations())?;
-        let mode = self.0.run(Svrg::new(scheme, period), evaluator, theta)?;
+impl<F: ModeFinder, G: Minibatched> ModePlan<G> for FindMode<F> {
+    fn find(&self, gradient: &mut G, mut evaluator: Box<dyn Evaluator>, theta: &[f64]) -> Result<Option<Mode>> {
+        evaluator.set_threads(rayon::current_num_threads());
+        let mode = self.0.find(evaluator, Some(gradient.scheme().clone()), theta)?;
         gradient.centre_at(&mode.theta);
         Ok(Some(mode))
     }
 }
 
-impl<O: Optimiser> ModePlan<FullGradient> for FindMode<O> {
-    fn find(&self, gradient: &mut FullGradient, evaluator: Box<dyn Evaluator>, theta: &[f64]) -> Result<Option<Mode>> {
-        self.0.run(*gradient, evaluator, theta).map(Some)
+impl<F: ModeFinder> ModePlan<FullGradient> for FindMode<F> {
+    fn find(
+        &self,
+        _gradient: &mut FullGradient,
+        mut evaluator: Box<dyn Evaluator>,
+        theta: &[f64],
+    ) -> Result<Option<Mode>> {
+        evaluator.set_threads(rayon::current_num_threads());
+        self.0.find(evaluator, None::<WithoutReplacement>, theta).map(Some)
     }
-}
-
-/// N/n, found out by drawing one minibatch.
-fn minibatches_per_pass<S: Scheme>(scheme: &S, observations: usize) -> Result<u64> {
-    let mut state = scheme.init(observations)?;
-    let mut batch = Minibatch::default();
-    scheme.draw(&mut state, ChainRng::new(0, 0).minibatch(), &mut batch);
-    Ok((observations as u64 / batch.rows.len().max(1) as u64).max(1))
 }

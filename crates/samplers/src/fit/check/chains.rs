@@ -72,9 +72,14 @@ fn lengths(fit: &Fit, thresholds: &Thresholds) -> Vec<Finding> {
 }
 
 fn mode_search(fit: &Fit) -> Option<Finding> {
-    let mode = fit.mode().filter(|mode| mode.ending == mode::Ending::IterationLimit)?;
-    let what = format!("the mode search {mode}");
-    Some(Finding::new(Severity::Warning, what, "allow more iterations, or start nearer to the mode"))
+    let mode = fit.mode().filter(|mode| !mode.is_close())?;
+    let remedy = match mode.ending {
+        mode::Ending::Stalled => {
+            "standardize the data, compute in double precision, or remove kinks and flat directions from the density"
+        }
+        mode::Ending::Converged | mode::Ending::IterationLimit => "allow more iterations, or start nearer to the mode",
+    };
+    Some(Finding::new(Severity::Warning, format!("the mode search {mode}"), remedy))
 }
 
 /// Findings about the numbers that came with the draws, where there are such numbers.

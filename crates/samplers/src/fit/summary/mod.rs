@@ -6,7 +6,6 @@ mod table;
 use std::ops::Range;
 
 use serde::Serialize;
-use sgmcmc_core::mode;
 use sgmcmc_diagnostics::describe_all;
 
 use super::{Ending, Fit};
@@ -93,7 +92,7 @@ impl Summary {
         }
     }
 
-    /// What went wrong: chains that ended early, a mode search that ran out of iterations.
+    /// Chains that ended early, and a mode search that ended too far from the mode.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -116,7 +115,7 @@ impl Summary {
 }
 
 fn warnings(fit: &Fit) -> Vec<String> {
-    let unfinished = fit.mode.as_ref().filter(|mode| mode.ending == mode::Ending::IterationLimit);
+    let unfinished = fit.mode.as_ref().filter(|mode| !mode.is_close());
     let search = unfinished.map(|mode| format!("the mode search {mode}"));
     let failures =
         fit.endings.iter().zip(&fit.chains).enumerate().filter_map(|(number, (ending, chain))| match ending {
