@@ -45,6 +45,10 @@ impl Verdict {
     }
 }
 
+/// A run with too few effective draws is repeated once, longer by what is missing and this factor, up to the next.
+pub(crate) const LONGER: f64 = 1.4;
+pub(crate) const LONGEST: f64 = 4.0;
+
 /// Runs all methods on the posterior of `tuning`.
 pub(crate) fn cells(tuning: &Tuning, reference: &[Reference]) -> Result<Vec<Cell>> {
     METHODS
@@ -54,8 +58,13 @@ pub(crate) fn cells(tuning: &Tuning, reference: &[Reference]) -> Result<Vec<Cell
             let begin = Instant::now();
             // Other randomness for every method, so that no chance event shows in several rows.
             let plan = Plan::of(method, tuning, seed);
-            let fit = run(method, &plan, tuning)?;
-            let agreement = Agreement::of(&fit, reference)?;
+            let mut fit = run(method, &plan, tuning)?;
+            let mut agreement = Agreement::of(&fit, reference)?;
+            let missing = LONGER * ENOUGH / agreement.ess();
+            if agreement.failure.is_none() && missing > LONGER {
+                fit = run(method, &plan.longer(missing.min(LONGEST)), tuning)?;
+                agreement = Agreement::of(&fit, reference)?;
+            }
             let low = range(plan.predictions.iter().map(|prediction| prediction.low)).0;
             let high = range(plan.predictions.iter().map(|prediction| prediction.high)).1;
             let cell = Cell {

@@ -72,7 +72,8 @@ mode, to second order.) Everything else is *FAIL*, with the reason.
   λ = {PSGLD_LAMBDA:e}; HAMCMC M = {HAMCMC_MEMORY}, λ = {HAMCMC_LAMBDA}, γ = 1; SGFS dense, B = I. The metric of SGRLD is the inverse of \
   the expected information where it has a closed form (all but the mixture), else H⁻¹.
 - **Length.** {CHAINS} chains start at draws of the importance sampling. From the predicted autocorrelation time, runs are planned for \
-  {EFFECTIVE_DRAWS:.0} effective draws. *Row gradients* are gradients of single observations that all chains used, burn-in included; mode and \
+  {EFFECTIVE_DRAWS:.0} effective draws; one with fewer than {ENOUGH:.0} is repeated once, longer by what is missing and 40 %, at most four \
+  times as long. *Row gradients* are gradients of single observations that all chains used, burn-in included; mode and \
   Hessian, which all methods share, are not counted.
 - **NUTS** runs in the coordinates u as well, with a warm-up of 300 iterations. Each cell shows its errors after as many row gradients as \
   the method of the row used, warm-up included.

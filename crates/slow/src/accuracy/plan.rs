@@ -42,8 +42,8 @@ pub(crate) const PSGLD_LAMBDA: f64 = 1e-5;
 pub(crate) const HAMCMC_MEMORY: usize = 3;
 pub(crate) const HAMCMC_LAMBDA: f64 = 1.0;
 
-/// Sampling stages of cyclical SGLD last until their step sizes add up to this.
-const CYCLE: f64 = 40.0;
+/// Sampling stages of cyclical SGLD last until their step sizes add up to this: fifty autocorrelation times.
+const CYCLE: f64 = 200.0;
 
 /// The share of a cycle that only climbs.
 pub(crate) const EXPLORATION: f64 = 0.25;
@@ -98,6 +98,11 @@ impl Plan {
             }
             tolerance *= RELAX;
         }
+    }
+
+    /// The same run, `factor` times as long.
+    pub(crate) fn longer(&self, factor: f64) -> Self {
+        Self { draws: (factor * self.draws as f64).ceil() as usize, ..self.clone() }
     }
 
     /// The plan of `method` with a step size for this `tolerance`.
