@@ -89,7 +89,7 @@ fn rows(method: &Method, fit: &Fit, tuning: &Tuning) -> f64 {
     let estimates: u64 = info.gradients.iter().sum();
     let iterations: u64 = info.iterations.iter().sum();
     // SGFS looks at the scores of each minibatch once more, one by one.
-    let scores = if method.algorithm == Algorithm::Sgfs { iterations as f64 * tuning.batch as f64 } else { 0.0 };
+    let scores = if method.algorithm == Algorithm::Sgfs { 2.0 * iterations as f64 * tuning.batch as f64 } else { 0.0 };
     // The first center or table of every chain, a full pass; the full gradient has none, but this is nothing against its steps.
     let first = (CHAINS * tuning.problem.observations) as f64;
     estimates as f64 * method.estimator.rows(tuning) + scores + first

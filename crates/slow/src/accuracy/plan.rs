@@ -144,10 +144,6 @@ impl Plan {
             _ => {}
         }
         plan.thin = ((time / 8.0) as u64).max(1);
-        if algorithm == Algorithm::Hamcmc {
-            // Not a multiple of the number of chains that take turns, so that all of them are seen.
-            plan.thin = plan.thin / HAMCMC_MEMORY as u64 * HAMCMC_MEMORY as u64 + 1;
-        }
         plan.burn_in = (5.0 * time).ceil() as u64;
         plan.draws = (EFFECTIVE_DRAWS * time / (CHAINS as f64 * plan.thin as f64)).ceil() as usize;
         plan
@@ -160,7 +156,7 @@ fn rows(method: &Method, tuning: &Tuning) -> f64 {
     match method.algorithm {
         Algorithm::Sghmc => f64::from(SGHMC_STEPS) * per_estimate,
         Algorithm::Psgld { gamma: true } | Algorithm::Hamcmc => 2.0 * per_estimate,
-        Algorithm::Sgfs => per_estimate + tuning.batch as f64,
+        Algorithm::Sgfs => per_estimate + 2.0 * tuning.batch as f64,
         _ => per_estimate,
     }
 }
