@@ -159,7 +159,7 @@ where
         // The matrix may depend on the state of a chain: one that is not run, at the common start, tells it.
         let mut chain = if self.dynamics.is_preconditioned() {
             let (evaluator, _) = starts.place(&self.target, self.plan.chains, self.plan.seed, 0)?;
-            Some(recipe.start(evaluator, common, ChainRng::new(self.plan.seed, u64::MAX))?)
+            Some(recipe.start(evaluator, common, ChainRng::new(self.plan.seed, 0))?)
         } else {
             None
         };
