@@ -98,6 +98,9 @@ where
     /// of Welling & Teh for Langevin algorithms, and its counterpart by the law of the algorithm for others.
     pub(crate) fn noise_ratio(&mut self, terms: usize, seed: u64) -> Result<f64> {
         let principal = self.noise(terms, seed)?.principal();
+        if principal.direction.is_empty() {
+            return Ok(0.0);
+        }
         let mut vector = principal.direction;
         self.dynamics.apply_root(self.state, &mut vector, false)?;
         let at = |noise: f64| {
@@ -117,15 +120,16 @@ where
         let noise = self.noise((8 * theta.len()).clamp(LEAST_TERMS, MOST_TERMS), SEED)?;
         let sample = Sample::draw(self.oracle.evaluator().observations(), plan.observations);
         let stiff = self.stiffest(&theta, &sample)?;
+        let curvature = self.curvature_along(&theta, &stiff, &sample.second)?;
+        let stiffest = self.judge(&stiff, curvature, noise.along(&stiff))?;
         let noisy = noise.principal();
-        let stiffest = self.curvature_along(&theta, &stiff, &sample.second)?;
         let noisiest = if noisy.direction.is_empty() {
-            0.0
+            // Without noise no direction is noisier than another.
+            stiffest
         } else {
-            self.curvature_along(&theta, &noisy.direction, &sample.second)?
+            let curvature = self.curvature_along(&theta, &noisy.direction, &sample.second)?;
+            self.judge(&noisy.direction, curvature, noisy.value)?
         };
-        let stiffest = self.judge(&stiff, stiffest, noise.along(&stiff))?;
-        let noisiest = self.judge(&noisy.direction, noisiest, noisy.value)?;
         let caveat = self.dynamics.unpredicted_bias().map(str::to_owned);
         Ok(match (stiffest, noisiest) {
             (Some(stiffest), Some(noisiest)) => Bias::Predicted(PredictedBias { stiffest, noisiest, caveat }),
