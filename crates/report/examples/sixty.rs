@@ -58,6 +58,7 @@ fn simulate(parameters: usize) -> Result<Fit, Box<dyn std::error::Error>> {
         gradients: vec![11_000; CHAINS],
         seconds: vec![2.9, 3.1, 3.0, 3.2],
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        ..RunInfo::default()
     }))
 }
 
