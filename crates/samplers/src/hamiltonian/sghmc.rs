@@ -36,7 +36,7 @@ pub enum NoiseEstimate {
 /// **Source.** Chen, Fox & Guestrin (2014); Baker (2019), §4.3.2. The rule printed there, θ += ν; ν ← (1 − α)ν + hĝ(θ) + N(0, 2(α − β̂)h), moves θ
 /// before the first gradient and discards the last one. Its variance does not tend to that of the posterior: it is 1.24 times too large at the
 /// defaults, at any step size (see [`LiteralSghmc`](crate::LiteralSghmc)). The half kick corrects this; the friction between two half kicks removes the rest,
-/// 0.4 % at α = 0.01 and 4 % at α = 0.1. With L = 1 the algorithm is [`Sgld`](crate::Sgld) draw for draw, with α = 0 the inner steps are those of the
+/// 0.4 % at α = 0.01 and 3 % at α = 0.1 (L = 5). With L = 1 the algorithm is [`Sgld`](crate::Sgld) draw for draw, with α = 0 the inner steps are those of the
 /// leapfrog integrator.
 ///
 /// **Cost.** L gradient estimates per iteration; with Fisher scoring also the gradients of the observations of one minibatch.
