@@ -1,6 +1,7 @@
 //! What can go wrong on the way to a picture or a page.
 
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 /// Why a plot or a page could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -58,3 +59,9 @@ pub enum Error {
 
 /// The result of drawing.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Writes a file, all of it or nothing.
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    sgmcmc_files::write_atomically(path, |file| file.write_all(bytes))
+        .map_err(|source| Error::Write { path: path.to_owned(), source })
+}

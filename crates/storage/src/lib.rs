@@ -12,6 +12,9 @@ pub mod read;
 pub mod runs;
 mod source;
 
+#[doc(inline)]
+pub use sgmcmc_files as output;
+
 pub use error::{Error, FileError, Place, Problem, Result};
 pub use mapped::{CreateMapped, Mapped, MappedDataset, MappedWriter};
 pub use runs::{CsvDraws, FileCheckpoints};

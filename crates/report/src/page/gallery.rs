@@ -96,7 +96,7 @@ impl Gallery {
     /// If the file cannot be written.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        std::fs::write(path, self.html()).map_err(|source| Error::Write { path: path.to_owned(), source })
+        crate::error::write_file(path, self.html().as_bytes())
     }
 }
 

@@ -152,6 +152,6 @@ impl<'f> Report<'f> {
     /// If the file cannot be written, or a prior was given for a parameter the fit does not have.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        std::fs::write(path, self.html()?).map_err(|source| Error::Write { path: path.to_owned(), source })
+        crate::error::write_file(path, self.html()?.as_bytes())
     }
 }

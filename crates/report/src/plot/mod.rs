@@ -124,7 +124,7 @@ impl Plot {
             "png" => png::render(&self.svg, path)?,
             _ => return Err(Error::Format { path: path.to_owned() }),
         };
-        std::fs::write(path, bytes).map_err(|source| Error::Write { path: path.to_owned(), source })
+        crate::error::write_file(path, &bytes)
     }
 
     /// Draws one panel.

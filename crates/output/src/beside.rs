@@ -1,0 +1,54 @@
+//! Names beside the final one, and what killed processes left under them.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::file::try_lock;
+
+const MARK: &str = ".unfinished-";
+
+/// The directory that `path` is in.
+pub(crate) fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// A name beside `path` that no other call and no other process uses: `.<name>.unfinished-<process>-<number>`.
+pub(crate) fn unused(path: &Path) -> PathBuf {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let mut name = prefix(path);
+    name.push(format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed)));
+    parent(path).join(name)
+}
+
+fn prefix(path: &Path) -> OsString {
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(MARK);
+    name
+}
+
+/// Removes what killed processes left beside `path`. Files and directories whose writer is alive are locked and stay.
+pub(crate) fn remove_abandoned(path: &Path) -> io::Result<()> {
+    let prefix = prefix(path);
+    let Ok(entries) = fs::read_dir(parent(path)) else { return Ok(()) };
+    for entry in entries.flatten() {
+        if !entry.file_name().as_encoded_bytes().starts_with(prefix.as_encoded_bytes()) {
+            continue;
+        }
+        let Ok(file) = fs::File::open(entry.path()) else { continue };
+        if try_lock(&file).unwrap_or(false) {
+            if entry.file_type()?.is_dir() {
+                crate::remove_dir_all(entry.path())?;
+            } else {
+                crate::remove_file(entry.path())?;
+            }
+        }
+    }
+    Ok(())
+}
