@@ -24,6 +24,7 @@ pub mod mode;
 pub mod model;
 pub mod rng;
 pub mod special;
+pub mod text;
 pub mod tree;
 
 /// The tensor library models are written in.
