@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use sgmcmc_core::text::printable;
+
 /// The result of every fallible call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -16,7 +18,7 @@ pub enum Error {
     File(Box<FileError>),
 
     /// The content of a file was read but makes no data set.
-    #[error("{}: {source}", file.display())]
+    #[error("{}: {source}", shown(file))]
     Content {
         /// The file.
         file: PathBuf,
@@ -25,10 +27,7 @@ pub enum Error {
     },
 
     /// A well-known data set is not where it was looked for.
-    #[error(
-        "the data set {name} is not here: looked for {}; get it from {from}, or use `{synthetic}`",
-        file.display()
-    )]
+    #[error("the data set {name} is not here: looked for {}; get it from {from}, or use `{synthetic}`", shown(file))]
     Absent {
         /// The data set.
         name: &'static str,
@@ -63,7 +62,7 @@ impl Error {
 
 /// A file, a place in it, and what is wrong there.
 #[derive(Debug, thiserror::Error)]
-#[error("{}{place}: {problem}", file.display())]
+#[error("{}{place}: {problem}", shown(file))]
 pub struct FileError {
     /// The file.
     pub file: PathBuf,
@@ -117,7 +116,7 @@ impl fmt::Display for Place {
             write!(f, ", byte {byte}")?;
         }
         if let Some(column) = &self.column {
-            write!(f, ", column `{column}`")?;
+            write!(f, ", column `{}`", printable(column))?;
         }
         Ok(())
     }
@@ -159,6 +158,13 @@ pub enum Problem {
     /// A directory that is in use.
     #[error("the directory is not empty: remove it, or choose another name")]
     NotEmpty,
+
+    /// A directory that is not replaced, because there is something else in it.
+    #[error("the directory is not replaced, {detail}: choose another name, or remove it yourself")]
+    Foreign {
+        /// What is in it.
+        detail: String,
+    },
 
     /// A row with another number of fields than the first.
     #[error("{found} fields where the first row has {expected}")]
@@ -280,6 +286,11 @@ impl Problem {
     pub(crate) fn not_a_number(text: &[u8], expected: &'static str) -> Self {
         Self::NotANumber { text: shortened(text), expected }
     }
+}
+
+/// A path as it can be shown, control characters escaped.
+pub(crate) fn shown(path: &Path) -> String {
+    printable(&path.to_string_lossy()).into_owned()
 }
 
 /// Text from a file as it can be shown in one line.

@@ -7,6 +7,7 @@
 pub mod datasets;
 pub mod error;
 pub mod fits;
+pub mod limit;
 pub mod mapped;
 pub mod read;
 pub mod runs;
@@ -16,5 +17,6 @@ mod source;
 pub use sgmcmc_files as output;
 
 pub use error::{Error, FileError, Place, Problem, Result};
+pub use limit::{memory_limit, set_memory_limit};
 pub use mapped::{CreateMapped, Mapped, MappedDataset, MappedWriter};
 pub use runs::{CsvDraws, FileCheckpoints};

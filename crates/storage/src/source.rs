@@ -1,23 +1,31 @@
 //! Files as streams of bytes, compressed or not.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
+use std::rc::Rc;
 
 use flate2::bufread::MultiGzDecoder;
 
 use crate::error::{Error, Place, Problem, Result};
+use crate::limit::{Budget, exceeded, memory_limit};
 
 const BUFFER: usize = 1 << 16;
 
 /// Opens a file, and decompresses it if its first bytes are those of gzip, whatever its name.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
+    open_telling(path).map(|(reader, _)| reader)
+}
+
+/// As [`open`], and whether the file is compressed.
+pub(crate) fn open_telling(path: &Path) -> Result<(Box<dyn BufRead>, bool)> {
     let mut file = open_plain(path)?;
     let start = file.fill_buf().map_err(|error| Error::file(path, Problem::reading(error)))?;
     if start.starts_with(&[0x1f, 0x8b]) {
-        Ok(Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(file))))
+        Ok((Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(file))), true))
     } else {
-        Ok(Box::new(file))
+        Ok((Box::new(file), false))
     }
 }
 
@@ -27,10 +35,16 @@ pub(crate) fn open_plain(path: &Path) -> Result<BufReader<File>> {
     Ok(BufReader::with_capacity(BUFFER, file))
 }
 
+/// `count` bytes of a header.
+pub(crate) fn read_bytes(reader: &mut dyn Read, count: u64) -> Result<Vec<u8>, Problem> {
+    read_numbers(reader, count, &mut Budget::new(1 << 20), |[byte]| byte)
+}
+
 /// `count` numbers of `N` bytes each. Memory grows with what is really there, so that an absurd `count` costs nothing.
 pub(crate) fn read_numbers<T, const N: usize>(
     reader: &mut dyn Read,
     count: u64,
+    budget: &mut Budget,
     decode: impl Fn([u8; N]) -> T,
 ) -> Result<Vec<T>, Problem> {
     const BLOCK: u64 = 1 << 13;
@@ -42,6 +56,7 @@ pub(crate) fn read_numbers<T, const N: usize>(
         block.clear();
         reader.take(wanted * N as u64).read_to_end(&mut block).map_err(Problem::reading)?;
         let (numbers, _) = block.as_chunks::<N>();
+        budget.take_elements::<T>(numbers.len() as u64)?;
         values.extend(numbers.iter().map(|bytes| decode(*bytes)));
         if (numbers.len() as u64) < wanted {
             return Err(Problem::Truncated { detail: format!("{count} numbers announced, {} found", values.len()) });
@@ -73,6 +88,8 @@ pub(crate) struct Lines<'a> {
     reader: Box<dyn BufRead>,
     buffer: Vec<u8>,
     number: u64,
+    /// The longest line in bytes.
+    longest: u64,
 }
 
 impl<'a> Lines<'a> {
@@ -82,17 +99,51 @@ impl<'a> Lines<'a> {
 
     /// The lines of `reader`, of whose file `before` lines have been read.
     pub(crate) fn new(path: &'a Path, reader: Box<dyn BufRead>, before: u64) -> Self {
-        Self { path, reader, buffer: Vec::new(), number: before }
+        Self { path, reader, buffer: Vec::new(), number: before, longest: memory_limit() }
+    }
+
+    /// Refuses lines of more bytes.
+    pub(crate) fn longest(self, bytes: u64) -> Self {
+        Self { longest: bytes, ..self }
     }
 
     /// The next line, if there is one.
     pub(crate) fn next(&mut self) -> Result<Option<(u64, &[u8])>> {
-        self.buffer.clear();
         self.number += 1;
-        let read = self.reader.read_until(b'\n', &mut self.buffer);
-        match read.map_err(|error| Error::at(self.path, Place::line(self.number), Problem::reading(error)))? {
+        let read = read_line(&mut self.reader, &mut self.buffer, self.longest);
+        match read.map_err(|problem| Error::at(self.path, Place::line(self.number), problem))? {
             0 => Ok(None),
             _ => Ok(Some((self.number, self.buffer.trim_ascii_end()))),
         }
+    }
+}
+
+/// Reads a line with its end, of at most `longest` bytes, and returns its length.
+pub(crate) fn read_line(reader: &mut dyn BufRead, line: &mut Vec<u8>, longest: u64) -> Result<usize, Problem> {
+    line.clear();
+    let read = reader.take(longest.saturating_add(1)).read_until(b'\n', line).map_err(Problem::reading)?;
+    if read as u64 > longest { Err(exceeded(longest)) } else { Ok(read) }
+}
+
+/// A stream that refuses to give more bytes than are left in `allowance`, which its user renews.
+pub(crate) struct Metered<R> {
+    inner: R,
+    allowance: Rc<Cell<u64>>,
+}
+
+impl<R> Metered<R> {
+    pub(crate) fn new(inner: R, allowance: Rc<Cell<u64>>) -> Self {
+        Self { inner, allowance }
+    }
+}
+
+impl<R: Read> Read for Metered<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        if self.allowance.get() == 0 {
+            return Err(io::Error::from(io::ErrorKind::OutOfMemory));
+        }
+        let read = self.inner.read(bytes)?;
+        self.allowance.set(self.allowance.get().saturating_sub(read as u64));
+        Ok(read)
     }
 }

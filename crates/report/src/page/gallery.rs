@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::html::{Escaped, fill, words};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::plot::Plot;
 
 /// A self-contained page of plots under headings, in the style of [`Report`](super::Report).

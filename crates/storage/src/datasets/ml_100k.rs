@@ -10,6 +10,7 @@ use super::synthetic::{check_size, generator, ratings};
 use super::trees::Ratings;
 use super::{Origin, assemble};
 use crate::error::{Error, Place, Problem, Result, shortened};
+use crate::limit::{exceeded, memory_limit};
 use crate::source::{Lines, open};
 
 const ORIGIN: Origin = Origin {
@@ -117,6 +118,9 @@ fn member(archive: &Path, name: &str) -> Result<Vec<u8>> {
         let mut entry = entry.map_err(fail)?;
         if entry.path().map_err(fail)?.file_name().is_some_and(|found| found == name) {
             let mut content = Vec::new();
+            if entry.size() > memory_limit() {
+                return Err(Error::file(archive, exceeded(memory_limit())));
+            }
             entry.read_to_end(&mut content).map_err(fail)?;
             return Ok(content);
         }

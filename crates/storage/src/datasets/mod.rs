@@ -41,9 +41,9 @@ pub use trees::{Classified, Documents, Labelled, Ratings, Visits};
 
 use crate::error::{Error, Result};
 
-/// The directory of the data sets: the environment variable `SGMCMC_DATA`, or else `../shared/data`.
+/// Returns the directory of the data sets: the environment variable `SGMCMC_DATA`, or else `data` in the working directory.
 pub fn directory() -> PathBuf {
-    std::env::var_os("SGMCMC_DATA").map_or_else(|| "../shared/data".into(), PathBuf::from)
+    std::env::var_os("SGMCMC_DATA").map_or_else(|| "data".into(), PathBuf::from)
 }
 
 /// What is said of a data set that is not there.

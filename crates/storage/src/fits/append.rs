@@ -1,10 +1,11 @@
 //! A file that grows at its end, and goes on at a known place after a restart.
 
-use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use sgmcmc_core::{Error, Result};
+
+use crate::output::File;
 
 /// A file written block after block. What an earlier run left behind the current end is cut off by the first write, not before: a
 /// chain that is resumed goes on in the same file.
@@ -27,8 +28,7 @@ impl Append {
 
     /// Opens the file, made if it is not there, with its end at byte 0.
     pub(super) fn begin(&mut self) -> Result<()> {
-        let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&self.path);
-        self.file = Some(opened.map_err(|error| self.failed(&error))?);
+        self.file = Some(File::open(&self.path).map_err(|error| self.failed(&error))?);
         (self.end, self.clean) = (0, false);
         Ok(())
     }
@@ -70,7 +70,7 @@ impl Append {
     /// Goes on where a checkpoint was made.
     pub(super) fn restore(&mut self, end: u64) -> Result<()> {
         self.with(|file| {
-            let length = file.metadata()?.len();
+            let length = file.len()?;
             if length < end {
                 return Err(io::Error::other(format!("it has {length} bytes, but the checkpoint was made at {end}")));
             }
@@ -89,7 +89,12 @@ impl Append {
     }
 }
 
+/// A file that could not be written, as an error of the operating system for the layer below.
+pub(super) fn other(error: impl std::fmt::Display) -> io::Error {
+    io::Error::other(error.to_string())
+}
+
 /// A file of draws that could not be written.
 pub(super) fn failed(path: &Path, reason: impl std::fmt::Display) -> Error {
-    Error::Sink { reason: format!("could not write draws to `{}`: {reason}", path.display()) }
+    Error::Sink { reason: format!("could not write draws to `{}`: {reason}", crate::error::shown(path)) }
 }

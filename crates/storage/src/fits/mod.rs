@@ -31,8 +31,11 @@
 //! ```
 
 mod append;
+mod content;
+mod directory;
 pub mod json;
 pub mod native;
+mod owned;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod stan_csv;
@@ -40,14 +43,15 @@ mod table;
 #[cfg(feature = "zarr")]
 pub mod zarr;
 
-use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter};
+use std::path::Path;
 
 use sgmcmc_samplers::run::Fit;
 
+use self::content::{of_directory, of_file};
 use crate::error::{Error, Problem, Result};
+use crate::limit::memory_limit;
+use crate::output::{File, write_atomically};
 
 /// A format of files that hold a fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,19 +96,31 @@ impl Format {
 
 /// Reads the fit at `path`, a file or a directory, whatever its format.
 ///
+/// A fit that was not written to its end opens as far as it was written, with chains that count as stopped.
+///
 /// # Errors
 ///
-/// With file and place: if nothing is there, it is of no known format or of one whose feature is off, or it is damaged.
+/// With file and place: if nothing is there, it is of no known format or of one whose feature is off, it is damaged, or it takes more
+/// memory than the [limit](crate::limit) allows.
 pub fn open(path: impl AsRef<Path>) -> Result<Fit> {
+    open_within(path, memory_limit())
+}
+
+/// As [`open`], with a limit of its own for the memory that the fit takes, in bytes.
+///
+/// # Errors
+///
+/// See [`open`].
+pub fn open_within(path: impl AsRef<Path>, limit: u64) -> Result<Fit> {
     let path = path.as_ref();
     match Format::of_content(path)? {
-        Format::Native => native::read(path),
-        Format::Json => json::read(path),
-        Format::StanCsv => stan_csv::read(path),
+        Format::Native => native::read_within(path, limit),
+        Format::Json => json::read_within(path, limit),
+        Format::StanCsv => stan_csv::read_within(path, limit),
         #[cfg(feature = "parquet")]
-        Format::Parquet => parquet::read(path),
+        Format::Parquet => parquet::read_within(path, limit),
         #[cfg(feature = "zarr")]
-        Format::Zarr => zarr::read(path),
+        Format::Zarr => zarr::read_within(path, limit),
         #[allow(unreachable_patterns, reason = "not with all features")]
         format => Err(absent(path, format)),
     }
@@ -112,21 +128,40 @@ pub fn open(path: impl AsRef<Path>) -> Result<Fit> {
 
 /// Writes `fit` to `path`, in the format that its ending stands for: `.sgmcmc`, `.json`, `.csv`, `.parquet` or `.zarr`.
 ///
-/// A file that was there is replaced. Stan CSV and Zarr make a directory, which must not be there yet.
+/// The fit is written beside `path` and takes its name when it is complete: if writing fails or the process is killed, `path` is as it
+/// was. A file that was there is replaced. Stan CSV and Zarr make a directory, which must be empty or not exist yet; see [`replace`].
 ///
 /// # Errors
 ///
 /// If the name has another ending, the format's feature is off, or the file cannot be written.
 pub fn save(fit: &Fit, path: impl AsRef<Path>) -> Result<()> {
-    let path = path.as_ref();
+    put(fit, path.as_ref(), false)
+}
+
+/// As [`save`], and replaces a directory with a fit in it.
+///
+/// A directory is replaced only if all files in it were made by one of the formats of this library. Nothing is removed before the new
+/// fit is complete.
+///
+/// # Errors
+///
+/// As [`save`], and if a directory has other files in it or is a fit that others wrote.
+pub fn replace(fit: &Fit, path: impl AsRef<Path>) -> Result<()> {
+    put(fit, path.as_ref(), true)
+}
+
+fn put(fit: &Fit, path: &Path, over: bool) -> Result<()> {
+    let into = |write: &dyn Fn(&Path) -> Result<()>| {
+        if over { directory::replace(path, write) } else { directory::save(path, write) }
+    };
     match Format::of_name(path).ok_or_else(|| Error::file(path, Problem::UnknownEnding))? {
         Format::Native => native::write(fit, path),
         Format::Json => json::write(fit, path),
-        Format::StanCsv => stan_csv::write(fit, path),
+        Format::StanCsv => into(&|directory| stan_csv::write_into(fit, directory)),
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet::write(fit, path),
         #[cfg(feature = "zarr")]
-        Format::Zarr => zarr::write(fit, path),
+        Format::Zarr => into(&|directory| zarr::write_into(fit, directory)),
         #[allow(unreachable_patterns, reason = "not with all features")]
         format => Err(absent(path, format)),
     }
@@ -138,94 +173,7 @@ fn absent(path: &Path, format: Format) -> Error {
     Error::file(path, Problem::FeatureOff { feature })
 }
 
-fn of_directory(path: &Path) -> Result<Option<Format>> {
-    if ["zarr.json", ".zgroup", ".zmetadata"].iter().any(|name| path.join(name).is_file()) {
-        return Ok(Some(Format::Zarr));
-    }
-    let formats = [(Format::Native, native::EXTENSION), (Format::Parquet, "parquet"), (Format::StanCsv, "csv")];
-    for (format, extension) in formats {
-        if !files_in(path, extension)?.is_empty() {
-            return Ok(Some(format));
-        }
-    }
-    Ok(None)
-}
-
-fn of_file(path: &Path) -> Result<Option<Format>> {
-    let mut start = Vec::new();
-    let file = File::open(path).map_err(|error| Error::file(path, Problem::Io(error)))?;
-    file.take(1 << 12).read_to_end(&mut start).map_err(|error| Error::file(path, Problem::Io(error)))?;
-    if start.is_empty() {
-        return Err(Error::file(path, Problem::NoDraws));
-    }
-    let text = start.trim_ascii_start();
-    Ok(match () {
-        () if native::MAGIC.starts_with(&start[..start.len().min(8)]) => Some(Format::Native),
-        () if start.starts_with(b"PAR1") => Some(Format::Parquet),
-        () if text.starts_with(b"{") => Some(Format::Json),
-        () if text.starts_with(b"#") || text.starts_with(b"lp__") => Some(Format::StanCsv),
-        () => None,
-    })
-}
-
-/// The files of `directory` whose names end in `.extension`, in the order of their names, numbers in them by value. Empty ones are
-/// those of chains that have not come to their first flush.
-fn files_in(directory: &Path, extension: &str) -> Result<Vec<PathBuf>> {
-    let fail = |error| Error::file(directory, Problem::Io(error));
-    let mut files = Vec::new();
-    for entry in fs::read_dir(directory).map_err(fail)? {
-        let path = entry.map_err(fail)?.path();
-        let holds = |path: &Path| path.metadata().is_ok_and(|data| data.is_file() && data.len() > 0);
-        if path.extension() == Some(OsStr::new(extension)) && holds(&path) {
-            files.push(path);
-        }
-    }
-    files.sort_by_cached_key(|path| numbered(&path.to_string_lossy()));
-    Ok(files)
-}
-
-/// `chain-10` after `chain-9`: letters and numbers apart.
-fn numbered(name: &str) -> Vec<(String, u64)> {
-    let mut parts = vec![(String::new(), 0_u64)];
-    for character in name.chars() {
-        let last = parts.last_mut();
-        match (last, character.to_digit(10)) {
-            (Some((_, number)), Some(digit)) => *number = number.saturating_mul(10).saturating_add(digit.into()),
-            (Some((text, 0)), None) => text.push(character),
-            (_, None) => parts.push((character.to_string(), 0)),
-            (None, Some(_)) => {}
-        }
-    }
-    parts
-}
-
-/// Lets `write` make a file of another name, and gives it the name `path` when it is whole.
-fn replace(path: &Path, write: impl FnOnce(&Path) -> sgmcmc_core::Result<()>) -> Result<()> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".unfinished");
-    let unfinished = PathBuf::from(name);
-    write(&unfinished)?;
-    fs::rename(&unfinished, path).map_err(|error| Error::file(path, Problem::Io(error)))
-}
-
-/// Makes the directory a fit goes to. One that has files in it is not touched.
-fn make_directory(path: &Path) -> Result<()> {
-    let fail = |error| Error::file(path, Problem::Io(error));
-    fs::create_dir_all(path).map_err(fail)?;
-    if fs::read_dir(path).map_err(fail)?.next().is_some() {
-        return Err(Error::file(path, Problem::NotEmpty));
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::numbered;
-
-    #[test]
-    fn files_are_in_the_order_of_their_numbers() {
-        let mut names = vec!["chain-10.csv", "chain-9.csv", "chain-1.csv", "a.csv"];
-        names.sort_by_cached_key(|name| numbered(name));
-        assert_eq!(names, ["a.csv", "chain-1.csv", "chain-9.csv", "chain-10.csv"]);
-    }
+/// Writes a file, all of it or nothing.
+fn write_file(path: &Path, write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>) -> Result<()> {
+    write_atomically(path, write).map_err(|error| Error::file(path, Problem::Io(error)))
 }

@@ -1,11 +1,12 @@
 //! Between files and a [`Fit`]: columns by name, shapes from the names of columns, chains of different lengths.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sgmcmc_core::{Constraint, Layout};
 use sgmcmc_samplers::run::{ChainDraws, Ending, Fit, RunInfo};
-use sgmcmc_samplers::sink::Draw;
+use sgmcmc_samplers::sink::{Draw, Schema};
 
 use crate::error::{Error, Problem, Result};
 
@@ -50,14 +51,42 @@ impl Chain {
     }
 }
 
-/// The fit that the columns of all chains make.
-pub(super) fn fit(file: &Path, layout: Layout, chains: Vec<(Chain, usize)>) -> Result<Fit> {
-    let chains: Vec<ChainDraws> =
-        chains.into_iter().map(|(chain, draws)| chain.draws(file, draws)).collect::<Result<_>>()?;
-    if chains.iter().all(ChainDraws::is_empty) {
+/// The draws that chains were to make, by the number of the chain.
+pub(super) type Planned = BTreeMap<usize, usize>;
+
+/// The fit that numbered chains make, each with its columns and their length.
+///
+/// A chain with fewer draws than planned counts as stopped. A chain that was planned and is not among `chains` has no draws.
+pub(super) fn fit(file: &Path, layout: Layout, chains: Vec<(usize, Chain, usize)>, planned: &Planned) -> Result<Fit> {
+    let mut found: Vec<(usize, ChainDraws)> = Vec::new();
+    for (number, chain, draws) in chains {
+        found.push((number, chain.draws(file, draws)?));
+    }
+    if found.iter().all(|(_, chain)| chain.is_empty()) {
         return Err(Error::file(file, Problem::NoDraws));
     }
-    Fit::new(layout, chains).map_err(Error::content(file))
+    unfinished(file, layout, found, planned)
+}
+
+/// As [`fit`], of chains that are draws already.
+pub(super) fn unfinished(
+    file: &Path,
+    layout: Layout,
+    mut chains: Vec<(usize, ChainDraws)>,
+    planned: &Planned,
+) -> Result<Fit> {
+    let stats = chains.first().map(|(_, chain)| chain.stat_names().to_vec()).unwrap_or_default();
+    for number in planned.keys() {
+        if !chains.iter().any(|(found, _)| found == number) {
+            chains.push((*number, ChainDraws::new(layout.value_count(), stats.clone())));
+        }
+    }
+    // Stable, so that chains of the same number stay in their order.
+    chains.sort_by_key(|(number, _)| *number);
+    let short = |(number, chain): &(usize, ChainDraws)| planned.get(number).is_some_and(|draws| chain.len() < *draws);
+    let endings = chains.iter().map(|chain| if short(chain) { Ending::Stopped } else { Ending::Complete }).collect();
+    let chains = chains.into_iter().map(|(_, chain)| chain).collect();
+    Fit::new(layout, chains).and_then(|fit| fit.with_endings(endings)).map_err(Error::content(file))
 }
 
 /// The layout of parameters of these names and shapes; a scalar has one element.
@@ -75,7 +104,7 @@ pub(super) fn layout(file: &Path, variables: impl IntoIterator<Item = (String, V
 }
 
 /// What only this library knows of a fit, kept in the metadata of formats that have a place for it.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Extra {
     pub(super) layout: Layout,
     #[serde(default)]
@@ -84,6 +113,8 @@ pub(super) struct Extra {
     pub(super) info: Option<RunInfo>,
     #[serde(default)]
     pub(super) endings: Vec<Ending>,
+    #[serde(default)]
+    pub(super) planned: Planned,
 }
 
 impl Extra {
@@ -97,24 +128,35 @@ impl Extra {
     }
 }
 
-#[cfg(any(feature = "parquet", feature = "zarr"))]
 impl Extra {
+    /// Puts back what the columns do not tell. A chain with fewer draws than planned stays stopped.
+    pub(super) fn dress(self, file: &Path, fit: Fit) -> Result<Fit> {
+        let fit = fit.with_info(self.info.unwrap_or_default());
+        if self.endings.len() != fit.chains().len() {
+            return Ok(fit);
+        }
+        let merged = |(found, told): (&Ending, Ending)| match (found, told) {
+            (Ending::Stopped, Ending::Complete) => Ending::Stopped,
+            (_, told) => told,
+        };
+        let endings = fit.endings().iter().zip(self.endings).map(merged).collect();
+        fit.with_endings(endings).map_err(Error::content(file))
+    }
+
+    /// What a chain of a run knows when it begins.
+    pub(super) fn streamed(schema: &Schema, info: Option<RunInfo>) -> Self {
+        let planned = [(schema.chain, schema.draws)].into();
+        Self { layout: schema.layout.clone(), stats: schema.stats.clone(), info, endings: Vec::new(), planned }
+    }
+
+    #[cfg(any(feature = "parquet", feature = "zarr"))]
     pub(super) fn of(fit: &Fit) -> Self {
         Self {
             layout: fit.layout().clone(),
             stats: stat_names(fit),
             info: Some(fit.info().clone()),
             endings: fit.endings().to_vec(),
-        }
-    }
-
-    /// Puts back what the columns do not tell.
-    pub(super) fn dress(self, file: &Path, fit: Fit) -> Result<Fit> {
-        let fit = fit.with_info(self.info.unwrap_or_default());
-        if self.endings.len() == fit.chains().len() {
-            fit.with_endings(self.endings).map_err(Error::content(file))
-        } else {
-            Ok(fit)
+            planned: fit.chains().iter().map(ChainDraws::len).enumerate().collect(),
         }
     }
 }

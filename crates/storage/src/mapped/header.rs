@@ -13,7 +13,7 @@ use std::ops::Range;
 use sgmcmc_core::data::{Column, Values};
 
 use crate::error::{Problem, Result};
-use crate::source::read_numbers;
+use crate::source::read_bytes;
 
 const MAGIC: [u8; 8] = *b"\x89SGMCMC\n";
 const VERSION: u32 = 1;
@@ -114,7 +114,7 @@ impl Header {
 
     pub(super) fn read(file: &mut dyn Read) -> Result<Self, Problem> {
         let corrupt = |detail: String| Problem::Corrupt { detail };
-        let mut bytes = read_numbers(file, START as u64, |[byte]| byte)?;
+        let mut bytes = read_bytes(file, START as u64)?;
         let mut start = Cursor { bytes: &bytes };
         if start.take()? != MAGIC {
             return Err(corrupt("a mapped file starts with \\x89SGMCMC".into()));
@@ -130,7 +130,7 @@ impl Header {
         }
         let count = u32::from_le_bytes(start.take()?);
         let rows = u64::from_le_bytes(start.take()?);
-        bytes.extend(read_numbers(file, u64::from(length) - START as u64, |[byte]| byte)?);
+        bytes.extend(read_bytes(file, u64::from(length) - START as u64)?);
         let (content, checksum) = bytes.split_at(bytes.len() - 4);
         if crc32fast::hash(content).to_le_bytes() != checksum {
             return Err(corrupt("the checksum of the header is wrong".into()));

@@ -1,15 +1,14 @@
 //! Writing a mapped file row by row, in memory that does not grow.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use sgmcmc_core::data::{Column, Values};
 use sgmcmc_core::{Dataset, TensorTree};
-use tempfile::NamedTempFile;
 
 use super::header::{Element, Header, Leaf, aligned};
 use crate::error::{Error, Place, Problem, Result};
+use crate::output::{AtomicFile, File};
 
 /// Writes a mapped file, rows after rows.
 ///
@@ -35,7 +34,7 @@ use crate::error::{Error, Place, Problem, Result};
 pub struct MappedWriter {
     path: PathBuf,
     directory: PathBuf,
-    file: NamedTempFile,
+    file: AtomicFile,
     header: Header,
     parts: Vec<Part>,
 }
@@ -60,7 +59,7 @@ impl MappedWriter {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
             _ => PathBuf::from("."),
         };
-        let file = temporary(&directory).map_err(|error| Error::file(path, Problem::Io(error)))?;
+        let file = AtomicFile::create(path).map_err(|error| Error::file(path, Problem::Io(error)))?;
         let header = Header { rows: 0, leaves: Vec::new() };
         Ok(Self { path: path.into(), directory, file, header, parts: Vec::new() })
     }
@@ -96,13 +95,12 @@ impl MappedWriter {
         }
         let path = self.path.clone();
         self.complete().map_err(|error| Error::file(&path, Problem::Io(error)))?;
-        self.file.persist(&path).map_err(|error| Error::file(&path, Problem::Io(error.error)))?;
-        Ok(())
+        self.file.commit().map_err(|error| Error::file(&path, Problem::Io(error)))
     }
 
     fn complete(&mut self) -> io::Result<()> {
         let mut end = self.header.end();
-        let file = self.file.as_file_mut();
+        let file = self.file.file();
         for (position, part) in self.parts.iter_mut().enumerate() {
             part.sink.flush()?;
             let offset = aligned(end);
@@ -117,8 +115,7 @@ impl MappedWriter {
             end = offset + bytes;
         }
         file.seek(SeekFrom::Start(0))?;
-        file.write_all(&self.header.encode())?;
-        file.sync_all()
+        file.write_all(&self.header.encode())
     }
 
     fn start(&mut self) -> io::Result<Vec<Part>> {
@@ -127,11 +124,11 @@ impl MappedWriter {
         for position in 0..self.header.leaves.len() {
             let file = if position == 0 {
                 // Another handle of the same open file: they share the position, and this one alone moves it until the end.
-                let mut file = self.file.as_file().try_clone()?;
+                let mut file = self.file.file().try_clone()?;
                 file.seek(SeekFrom::Start(first))?;
                 file
             } else {
-                tempfile::tempfile_in(&self.directory)?
+                File::scratch(&self.directory)?
             };
             sinks.push(Part { sink: BufWriter::with_capacity(1 << 16, file), checksum: crc32fast::Hasher::new() });
         }
@@ -185,15 +182,4 @@ impl Part {
         self.checksum.update(bytes);
         self.sink.write_all(bytes)
     }
-}
-
-/// A file beside the final one, with the rights an ordinary new file would have.
-fn temporary(directory: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".mapped-");
-    #[cfg(unix)]
-    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-    #[cfg(unix)]
-    builder.permissions(permissions);
-    builder.tempfile_in(directory)
 }

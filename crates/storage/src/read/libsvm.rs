@@ -18,6 +18,7 @@ use sgmcmc_core::data::{Column, Values};
 use sgmcmc_core::{Dataset, Named, Precision};
 
 use crate::error::{Error, Place, Problem, Result};
+use crate::limit::{exceeded, memory_limit};
 use crate::source::Lines;
 
 /// Reads a libsvm file, compressed by gzip or not.
@@ -65,7 +66,8 @@ pub struct SparseTable {
 /// A file in libsvm format.
 pub fn libsvm(path: impl AsRef<Path>) -> Libsvm {
     let path = path.as_ref().into();
-    Libsvm { path, columns: None, layout: Layout::Either, limit: 4 << 30, precision: Precision::Single }
+    let limit = usize::try_from(memory_limit()).unwrap_or(usize::MAX);
+    Libsvm { path, columns: None, layout: Layout::Either, limit, precision: Precision::Single }
 }
 
 impl Libsvm {
@@ -88,7 +90,7 @@ impl Libsvm {
         Self { layout: Layout::Dense, ..self }
     }
 
-    /// How many bytes the rows may take: 4 GiB unless said otherwise. Rows that would take more are kept sparse.
+    /// How many bytes the rows may take, see [`limit`](crate::limit). Rows that would take more are kept sparse.
     #[must_use]
     pub fn memory_limit(self, bytes: usize) -> Self {
         Self { limit: bytes, ..self }
@@ -114,13 +116,17 @@ impl Libsvm {
     pub fn read_table(&self) -> Result<SparseTable> {
         let path = self.path.as_path();
         let mut rows = Rows { ends: Vec::new(), indices: Vec::new(), values: Vec::new(), labels: Vec::new() };
-        let mut lines = Lines::open(path)?;
+        let mut lines = Lines::open(path)?.longest(self.limit as u64);
+        let most = self.limit / (size_of::<u64>() + size_of::<f64>());
         while let Some((line, text)) = lines.next()? {
             let text = text.split(|byte| *byte == b'#').next().unwrap_or_default();
             rows.push(text, self.columns).map_err(|(index, problem)| {
                 let place = Place { column: index, ..Place::line(line) };
                 Error::at(path, place, problem)
             })?;
+            if rows.indices.len() + rows.labels.len() > most {
+                return Err(Error::at(path, Place::line(line), exceeded(self.limit as u64)));
+            }
         }
         if rows.labels.is_empty() {
             return Err(Error::file(path, Problem::Empty));

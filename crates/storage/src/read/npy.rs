@@ -9,7 +9,8 @@ use std::path::Path;
 use sgmcmc_core::data::{Column, Values};
 
 use crate::error::{Error, Problem, Result, shortened};
-use crate::source::{count, expect_end, open_plain, read_numbers};
+use crate::limit::{Budget, memory_limit};
+use crate::source::{count, expect_end, open_plain, read_bytes, read_numbers};
 
 /// Reads a `.npy` file as the leaf `name`. Its first axis is the observation.
 ///
@@ -20,10 +21,19 @@ use crate::source::{count, expect_end, open_plain, read_numbers};
 ///
 /// With the file, if it is missing, truncated, corrupt, empty, of another type, or has a value that is not finite.
 pub fn npy(path: impl AsRef<Path>, name: &str) -> Result<Column> {
+    npy_within(path, name, memory_limit())
+}
+
+/// As [`npy`], with a limit of its own for the memory that the numbers take, in bytes.
+///
+/// # Errors
+///
+/// See [`npy`].
+pub fn npy_within(path: impl AsRef<Path>, name: &str, limit: u64) -> Result<Column> {
     let path = path.as_ref();
     let mut reader = open_plain(path)?;
     let fail = |problem| Error::file(path, problem);
-    let array = read_array(&mut reader).map_err(fail)?;
+    let array = read_array(&mut reader, &mut Budget::new(limit)).map_err(fail)?;
     array.column(path, name)
 }
 
@@ -43,9 +53,9 @@ impl Array {
 }
 
 /// Reads the array `reader` starts with, and expects nothing after it.
-pub(super) fn read_array(reader: &mut dyn Read) -> Result<Array, Problem> {
+pub(super) fn read_array(reader: &mut dyn Read, budget: &mut Budget) -> Result<Array, Problem> {
     let header = Header::read(reader)?;
-    let values = header.values(reader)?;
+    let values = header.values(reader, budget)?;
     let mut reader = reader;
     expect_end(&mut reader)?;
     let shape = header.shape.iter().map(|size| *size as usize).collect();
@@ -62,20 +72,20 @@ struct Header {
 
 impl Header {
     fn read(reader: &mut dyn Read) -> Result<Self, Problem> {
-        let start = read_numbers(reader, 8, |[byte]| byte)?;
+        let start = read_bytes(reader, 8)?;
         let corrupt = |detail: &str| Problem::Corrupt { detail: detail.into() };
         if !start.starts_with(b"\x93NUMPY") {
             return Err(corrupt("a .npy file starts with \\x93NUMPY"));
         }
         let length = match start[6] {
-            1 => read_numbers(reader, 1, u16::from_le_bytes)?.into_iter().map(u64::from).sum(),
-            2 | 3 => read_numbers(reader, 1, u32::from_le_bytes)?.into_iter().map(u64::from).sum(),
+            1 => read_bytes(reader, 2)?.iter().rev().fold(0, |length, byte| length << 8 | u64::from(*byte)),
+            2 | 3 => read_bytes(reader, 4)?.iter().rev().fold(0, |length, byte| length << 8 | u64::from(*byte)),
             version => return Err(corrupt(&format!("version {version} is none of 1, 2 and 3"))),
         };
         if length > 1 << 16 {
             return Err(corrupt(&format!("a header of {length} bytes")));
         }
-        let text = read_numbers(reader, length, |[byte]| byte)?;
+        let text = read_bytes(reader, length)?;
         let wrong = || Problem::Corrupt { detail: format!("the header `{}` is not understood", shortened(&text)) };
         Self::parse(std::str::from_utf8(&text).map_err(|_| wrong())?, wrong)
     }
@@ -111,11 +121,11 @@ impl Header {
         Ok(Self { little_endian, element: element.into(), fortran, shape, count })
     }
 
-    fn values(&self, reader: &mut dyn Read) -> Result<Values, Problem> {
+    fn values(&self, reader: &mut dyn Read, budget: &mut Budget) -> Result<Values, Problem> {
         macro_rules! numbers {
             ($type:ty => $kept:ty) => {{
                 let from = if self.little_endian { <$type>::from_le_bytes } else { <$type>::from_be_bytes };
-                self.ordered(read_numbers(reader, self.count, |bytes| <$kept>::from(from(bytes)))?).into()
+                self.ordered(read_numbers(reader, self.count, budget, |bytes| <$kept>::from(from(bytes)))?).into()
             }};
         }
         Ok(match self.element.as_str() {
@@ -128,7 +138,7 @@ impl Header {
             "u4" => numbers!(u32 => i64),
             "u2" => numbers!(u16 => i32),
             "u1" => numbers!(u8 => i32),
-            "b1" => self.ordered(read_numbers(reader, self.count, |[byte]| byte != 0)?).into(),
+            "b1" => self.ordered(read_numbers(reader, self.count, budget, |[byte]| byte != 0)?).into(),
             other => {
                 let expected = "use f4, f8, i1, i2, i4, i8, u1, u2, u4 or bool";
                 return Err(Problem::WrongType { found: shortened(other.as_bytes()), expected });

@@ -8,6 +8,7 @@ use zip::result::ZipError;
 
 use super::npy::read_array;
 use crate::error::{Error, Place, Problem, Result};
+use crate::limit::{Budget, memory_limit};
 use crate::source::open_plain;
 
 /// Reads every array of a `.npz` file as a leaf of its name, in the order of the archive.
@@ -17,6 +18,16 @@ use crate::source::open_plain;
 /// With file and array, for the reasons [`npy`](super::npy) gives; and if the arrays make no data set, for instance because they
 /// disagree on the number of observations.
 pub fn npz(path: impl AsRef<Path>) -> Result<Dataset<Named>> {
+    npz_within(path, memory_limit())
+}
+
+/// As [`npz`], with a limit of its own for the memory that all arrays take, in bytes.
+///
+/// # Errors
+///
+/// See [`npz`].
+pub fn npz_within(path: impl AsRef<Path>, limit: u64) -> Result<Dataset<Named>> {
+    let mut budget = Budget::new(limit);
     let path = path.as_ref();
     let refused = |name: Option<&str>, problem| {
         let place = Place { column: name.map(String::from), ..Place::default() };
@@ -28,7 +39,10 @@ pub fn npz(path: impl AsRef<Path>) -> Result<Dataset<Named>> {
         let mut file = archive.by_index(member).map_err(|error| refused(None, problem(error)))?;
         let name = file.name().map_err(|error| refused(None, problem(error)))?;
         let Some(name) = name.strip_suffix(".npy").map(str::to_owned) else { continue };
-        let array = read_array(&mut file).map_err(|problem| refused(Some(&name), problem))?;
+        if file.size() > budget.left() {
+            return Err(refused(Some(&name), budget.exceeded()));
+        }
+        let array = read_array(&mut file, &mut budget).map_err(|problem| refused(Some(&name), problem))?;
         columns.push(array.column(path, &name)?);
     }
     if columns.is_empty() {

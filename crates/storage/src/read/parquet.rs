@@ -12,6 +12,7 @@ use sgmcmc_core::{Dataset, Named, Precision};
 
 use super::Fields;
 use crate::error::{Error, Place, Problem, Result};
+use crate::limit::{Budget, memory_limit};
 
 /// Reads columns of a Parquet file into the leaves of a data set.
 ///
@@ -21,12 +22,13 @@ use crate::error::{Error, Place, Problem, Result};
 pub struct Parquet {
     path: PathBuf,
     precision: Precision,
+    limit: u64,
     leaves: Vec<(String, Fields, bool)>,
 }
 
 /// A Parquet file.
 pub fn parquet(path: impl AsRef<Path>) -> Parquet {
-    Parquet { path: path.as_ref().into(), precision: Precision::Single, leaves: Vec::new() }
+    Parquet { path: path.as_ref().into(), precision: Precision::Single, limit: memory_limit(), leaves: Vec::new() }
 }
 
 impl Parquet {
@@ -34,6 +36,12 @@ impl Parquet {
     #[must_use]
     pub fn precision(self, precision: Precision) -> Self {
         Self { precision, ..self }
+    }
+
+    /// How many bytes of memory the content may take, see [`limit`](crate::limit).
+    #[must_use]
+    pub fn memory_limit(self, bytes: u64) -> Self {
+        Self { limit: bytes, ..self }
     }
 
     /// A float leaf.
@@ -75,14 +83,15 @@ impl Parquet {
         if reader.metadata().file_metadata().num_rows() <= 0 {
             return Err(Error::file(path, Problem::Empty));
         }
+        let mut budget = Budget::new(self.limit);
         let mut leaves = Vec::new();
         for (leaf, fields, float) in &self.leaves {
             let numbers = find(fields, &names, path)?;
             let shape = if numbers.len() == 1 { vec![] } else { vec![numbers.len()] };
             let values: Values = if *float {
-                interleaved(&self.columns(&reader, &numbers, &names, float_cells)?).into()
+                interleaved(&self.columns(&reader, &numbers, &names, &mut budget, float_cells)?).into()
             } else {
-                interleaved(&self.columns(&reader, &numbers, &names, int_cells)?).into()
+                interleaved(&self.columns(&reader, &numbers, &names, &mut budget, int_cells)?).into()
             };
             let column = Column::new(leaf.as_str(), values, shape).map_err(Error::content(path))?;
             leaves.push(column.with_precision(self.precision));
@@ -96,11 +105,11 @@ impl Parquet {
         reader: &SerializedFileReader<File>,
         numbers: &[usize],
         names: &[String],
-        cells: impl Fn(ColumnReader, &mut Vec<T>) -> Cells,
+        budget: &mut Budget,
+        cells: impl Fn(ColumnReader, &mut Vec<T>, &mut Budget) -> Cells,
     ) -> Result<Vec<Vec<T>>> {
-        let read = |number: &usize| {
+        let mut read = |number: &usize| {
             let place = |row: Option<u64>| row.map_or_else(Place::default, Place::row).column(names[*number].clone());
-            let fail = |error: ParquetError| Error::at(&self.path, place(None), problem(&error));
             let schema = reader.metadata().file_metadata().schema_descr();
             if schema.column(*number).max_rep_level() > 0 {
                 let problem = Problem::WrongType { found: "a list".into(), expected: "one number per row is wanted" };
@@ -108,26 +117,41 @@ impl Parquet {
             }
             let mut values = Vec::new();
             for group in 0..reader.num_row_groups() {
-                let column = reader.get_row_group(group).and_then(|group| group.get_column_reader(*number));
-                cells(column.map_err(fail)?, &mut values)
+                let column = open_column(reader, group, *number, budget)
+                    .map_err(|problem| Error::at(&self.path, place(None), problem))?;
+                cells(column, &mut values, budget)
                     .map_err(|(row, problem)| Error::at(&self.path, place(row), problem))?;
             }
             Ok(values)
         };
-        numbers.iter().map(read).collect()
+        numbers.iter().map(&mut read).collect()
     }
+}
+
+/// A column of one row group, whose pages take no more memory than there is.
+pub(crate) fn open_column(
+    reader: &SerializedFileReader<File>,
+    group: usize,
+    column: usize,
+    budget: &Budget,
+) -> Result<ColumnReader, Problem> {
+    let unpacked = reader.metadata().row_group(group).column(column).uncompressed_size();
+    if u64::try_from(unpacked).is_ok_and(|bytes| bytes > budget.limit()) {
+        return Err(budget.exceeded());
+    }
+    reader.get_row_group(group).and_then(|group| group.get_column_reader(column)).map_err(|error| problem(&error))
 }
 
 /// The error has the row, where it is about one.
 pub(crate) type Cells = Result<(), (Option<u64>, Problem)>;
 
-pub(crate) fn float_cells(column: ColumnReader, values: &mut Vec<f64>) -> Cells {
+pub(crate) fn float_cells(column: ColumnReader, values: &mut Vec<f64>, budget: &mut Budget) -> Cells {
     match column {
-        ColumnReader::FloatColumnReader(column) => pull(column, values, f64::from),
-        ColumnReader::DoubleColumnReader(column) => pull(column, values, |value| value),
-        ColumnReader::Int32ColumnReader(column) => pull(column, values, f64::from),
-        ColumnReader::Int64ColumnReader(column) => pull(column, values, |value| value as f64),
-        ColumnReader::BoolColumnReader(column) => pull(column, values, f64::from),
+        ColumnReader::FloatColumnReader(column) => pull(column, values, budget, f64::from),
+        ColumnReader::DoubleColumnReader(column) => pull(column, values, budget, |value| value),
+        ColumnReader::Int32ColumnReader(column) => pull(column, values, budget, f64::from),
+        ColumnReader::Int64ColumnReader(column) => pull(column, values, budget, |value| value as f64),
+        ColumnReader::BoolColumnReader(column) => pull(column, values, budget, f64::from),
         _ => {
             let found = "neither a number nor a boolean".into();
             Err((None, Problem::WrongType { found, expected: "a float leaf takes numbers and booleans" }))
@@ -135,11 +159,11 @@ pub(crate) fn float_cells(column: ColumnReader, values: &mut Vec<f64>) -> Cells 
     }
 }
 
-fn int_cells(column: ColumnReader, values: &mut Vec<i64>) -> Cells {
+fn int_cells(column: ColumnReader, values: &mut Vec<i64>, budget: &mut Budget) -> Cells {
     match column {
-        ColumnReader::Int32ColumnReader(column) => pull(column, values, i64::from),
-        ColumnReader::Int64ColumnReader(column) => pull(column, values, |value| value),
-        ColumnReader::BoolColumnReader(column) => pull(column, values, i64::from),
+        ColumnReader::Int32ColumnReader(column) => pull(column, values, budget, i64::from),
+        ColumnReader::Int64ColumnReader(column) => pull(column, values, budget, |value| value),
+        ColumnReader::BoolColumnReader(column) => pull(column, values, budget, i64::from),
         _ => {
             let found = "neither an integer nor a boolean".into();
             Err((None, Problem::WrongType { found, expected: "an integer leaf takes integers and booleans" }))
@@ -148,7 +172,12 @@ fn int_cells(column: ColumnReader, values: &mut Vec<i64>) -> Cells {
 }
 
 /// Appends all values of a column of one row group.
-fn pull<S: DataType, T>(mut column: ColumnReaderImpl<S>, values: &mut Vec<T>, convert: impl Fn(S::T) -> T) -> Cells {
+fn pull<S: DataType, T>(
+    mut column: ColumnReaderImpl<S>,
+    values: &mut Vec<T>,
+    budget: &mut Budget,
+    convert: impl Fn(S::T) -> T,
+) -> Cells {
     const BLOCK: usize = 1 << 13;
     let (mut levels, mut block) = (Vec::new(), Vec::new());
     loop {
@@ -164,6 +193,7 @@ fn pull<S: DataType, T>(mut column: ColumnReaderImpl<S>, values: &mut Vec<T>, co
         if records == 0 {
             return Ok(());
         }
+        budget.take_elements::<T>(block.len() as u64).map_err(|problem| (None, problem))?;
         values.extend(block.drain(..).map(&convert));
     }
 }

@@ -10,6 +10,8 @@
 //! that are not finite are written as Python's `json` does, and reads: `NaN`, `Infinity`, `-Infinity`. A chain that is shorter than
 //! the others is filled up with NaN, at iteration 0.
 //!
+//! Where a chain did not make all its draws, the sample statistic `chain_ending` says so: 0 complete, 1 stopped, 2 failed.
+//!
 //! A JSON file is nothing until its last bracket is written. A run therefore writes [native files](super::native) beside it, which
 //! survive a kill, and [`JsonFit::finish`] turns them into JSON, replaced all or nothing.
 
@@ -17,17 +19,20 @@ mod nested;
 mod reader;
 
 pub use reader::read;
+pub(super) use reader::read_within;
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use sgmcmc_samplers::run::{ChainDraws, Fit};
+use sgmcmc_samplers::run::{ChainDraws, Ending, Fit};
 
-use super::append::failed;
 use super::native::{self, EXTENSION, NativeDraws};
 use super::table::{stat_names, unique};
 use crate::error::{Error, Problem, Result};
+use crate::output;
+
+/// The sample statistic of a fit with chains that did not make all their draws: 0 complete, 1 stopped, 2 failed.
+const ENDING: &str = "chain_ending";
 
 /// The sample statistics every fit has.
 const OWN_STATS: [&str; 3] = ["lp", "weight", "iteration"];
@@ -49,7 +54,7 @@ impl JsonFit {
     /// If the directory of the parts cannot be made.
     pub fn new(path: impl Into<PathBuf>) -> Result<Self> {
         let fit = Self { path: path.into() };
-        fs::create_dir_all(fit.parts()).map_err(|error| Error::file(&fit.parts(), Problem::Io(error)))?;
+        output::create_dir_all(fit.parts()).map_err(|error| Error::file(&fit.parts(), Problem::Io(error)))?;
         Ok(fit)
     }
 
@@ -82,11 +87,7 @@ impl JsonFit {
 ///
 /// If the file cannot be written.
 pub fn write(fit: &Fit, path: impl AsRef<Path>) -> Result<()> {
-    let path = path.as_ref();
-    super::replace(path, |unfinished| {
-        let mut file = BufWriter::new(File::create(unfinished).map_err(|error| failed(path, error))?);
-        write_to(fit, &mut file).and_then(|()| file.flush()).map_err(|error| failed(path, error))
-    })
+    super::write_file(path.as_ref(), |file| write_to(fit, file))
 }
 
 fn write_to(fit: &Fit, file: &mut impl Write) -> io::Result<()> {
@@ -107,7 +108,8 @@ fn write_to(fit: &Fit, file: &mut impl Write) -> io::Result<()> {
     }
     write!(file, "\n}},\n\"sample_stats\": {{")?;
     let stats = stat_names(fit);
-    let written = unique(stats.iter().map(String::as_str), &OWN_STATS);
+    let taken = [OWN_STATS.as_slice(), &[ENDING]].concat();
+    let written = unique(stats.iter().map(String::as_str), &taken);
     for (number, name) in OWN_STATS.into_iter().chain(written.iter().map(String::as_str)).enumerate() {
         separate(file, number)?;
         write!(file, "{}: ", quoted(name))?;
@@ -122,7 +124,24 @@ fn write_to(fit: &Fit, file: &mut impl Write) -> io::Result<()> {
             }
         })?;
     }
+    if fit.endings().iter().any(|ending| *ending != Ending::Complete) {
+        write!(file, ",\n{}: ", quoted(ENDING))?;
+        let codes: Vec<u8> = fit.endings().iter().map(code).collect();
+        let mut codes = codes.iter();
+        write_lists(file, fit.chains().len(), |file| {
+            let code = codes.next().copied().unwrap_or_default();
+            write_items(file, draws, |file, _| write!(file, "{code}"))
+        })?;
+    }
     writeln!(file, "\n}}}}")
+}
+
+fn code(ending: &Ending) -> u8 {
+    match ending {
+        Ending::Complete => 0,
+        Ending::Stopped => 1,
+        Ending::Failed(_) => 2,
+    }
 }
 
 /// One variable: a line per chain.
@@ -132,17 +151,33 @@ fn write_chains<W: Write>(
     draws: usize,
     mut cell: impl FnMut(&mut W, &ChainDraws, Option<usize>) -> io::Result<()>,
 ) -> io::Result<()> {
+    let mut chains = fit.chains().iter();
+    write_lists(file, fit.chains().len(), |file| {
+        let Some(chain) = chains.next() else { return Ok(()) };
+        write_items(file, draws, |file, draw| cell(file, chain, (draw < chain.len()).then_some(draw)))
+    })
+}
+
+fn write_lists<W: Write>(file: &mut W, count: usize, mut list: impl FnMut(&mut W) -> io::Result<()>) -> io::Result<()> {
     write!(file, "[")?;
-    for (number, chain) in fit.chains().iter().enumerate() {
+    for number in 0..count {
         separate(file, number)?;
-        write!(file, "[")?;
-        for draw in 0..draws {
-            if draw > 0 {
-                write!(file, ",")?;
-            }
-            cell(file, chain, (draw < chain.len()).then_some(draw))?;
+        list(file)?;
+    }
+    write!(file, "]")
+}
+
+fn write_items<W: Write>(
+    file: &mut W,
+    count: usize,
+    mut item: impl FnMut(&mut W, usize) -> io::Result<()>,
+) -> io::Result<()> {
+    write!(file, "[")?;
+    for number in 0..count {
+        if number > 0 {
+            write!(file, ",")?;
         }
-        write!(file, "]")?;
+        item(file, number)?;
     }
     write!(file, "]")
 }

@@ -1,15 +1,17 @@
 //! Nested JSON back into a fit.
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 
 use serde::Deserialize;
-use sgmcmc_samplers::run::Fit;
+use sgmcmc_samplers::run::{Ending, Fit};
 
-use super::OWN_STATS;
 use super::nested::{Nested, Ordered, quote_non_finite};
+use super::{ENDING, OWN_STATS};
 use crate::error::{Error, Place, Problem, Result};
 use crate::fits::table;
+use crate::limit::{Budget, memory_limit};
 
 #[derive(Deserialize)]
 struct Groups {
@@ -25,8 +27,20 @@ struct Groups {
 ///
 /// With file and line: if it is no JSON, has no posterior, or lists of different lengths.
 pub fn read(path: impl AsRef<Path>) -> Result<Fit> {
-    let path = path.as_ref();
-    let text = fs::read(path).map_err(|error| Error::file(path, Problem::Io(error)))?;
+    read_within(path.as_ref(), memory_limit())
+}
+
+pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
+    let mut budget = Budget::new(limit);
+    let fail = |problem| Error::file(path, problem);
+    let length = fs::metadata(path).map_err(|error| fail(Problem::Io(error)))?.len();
+    budget.take(length).map_err(fail)?;
+    let mut text = Vec::new();
+    let file = fs::File::open(path).map_err(|error| fail(Problem::Io(error)))?;
+    file.take(length).read_to_end(&mut text).map_err(|error| fail(Problem::Io(error)))?;
+    // There are not more numbers than commas and opening brackets.
+    let numbers = text.iter().filter(|byte| matches!(byte, b',' | b'[')).count();
+    budget.take_elements::<f64>(numbers as u64).map_err(fail)?;
     if text.trim_ascii().is_empty() {
         return Err(Error::file(path, Problem::NoDraws));
     }
@@ -48,7 +62,9 @@ pub fn read(path: impl AsRef<Path>) -> Result<Fit> {
             let width = array.shape[2..].iter().product();
             columns.values.extend((0..width).map(|element| part(array, element, width)));
         }
-        for (name, array) in groups.sample_stats.0.iter().filter(|(_, array)| array.shape == [chains, draws]) {
+        for (name, array) in
+            groups.sample_stats.0.iter().filter(|(name, array)| name != ENDING && array.shape == [chains, draws])
+        {
             let column = part(array, 0, 1);
             match OWN_STATS.iter().position(|own| own == name) {
                 Some(0) => columns.log_posterior = Some(column),
@@ -59,7 +75,25 @@ pub fn read(path: impl AsRef<Path>) -> Result<Fit> {
         }
         (columns, draws)
     };
-    table::fit(path, layout, (0..chains).map(chain).collect())
+    let numbered = (0..chains).map(|number| (number, chain(number).0, draws)).collect();
+    let fit = table::fit(path, layout, numbered, &table::Planned::new())?;
+    match groups.sample_stats.0.iter().find(|(name, array)| name == ENDING && array.shape == [chains, draws]) {
+        Some((_, codes)) => {
+            let endings = codes.data.chunks(draws).map(|codes| ending(codes[0])).collect();
+            fit.with_endings(endings).map_err(Error::content(path))
+        }
+        None => Ok(fit),
+    }
+}
+
+fn ending(code: f64) -> Ending {
+    match code as u8 {
+        0 => Ending::Complete,
+        1 => Ending::Stopped,
+        _ => Ending::Failed(sgmcmc_core::Error::Recorded {
+            message: "JSON files do not keep the reason for which a chain failed".into(),
+        }),
+    }
 }
 
 /// Chains and draws, the same for all variables.

@@ -7,9 +7,14 @@ use sgmcmc_samplers::run::{ChainDraws, Ending, Fit};
 use sgmcmc_samplers::sink::{Draw, Schema};
 
 use super::record::{Record, Records};
-use super::{DRAW, ENDS, EXTENSION, Ends, HEAD};
-use crate::error::{Error, Problem, Result};
-use crate::fits::files_in;
+use super::{DRAW, ENDS, EXTENSION, Ends, HEAD, PLAN, Plan};
+use crate::error::{Error, Problem, Result, shown};
+use crate::fits::directory::{begun_in, files_in};
+use crate::fits::table::{self, Planned};
+use crate::limit::{Budget, memory_limit};
+
+/// Most chains that are believed to be missing from a file that was cut.
+const MOST_CHAINS: usize = 1 << 16;
 
 /// The draws of one chain, and what was said of them before the first.
 struct Segment {
@@ -25,62 +30,94 @@ struct Segment {
 /// With file and place: if a file is of another format, has no whole header or a damaged record, or if files in one directory are of
 /// different models.
 pub fn read(path: impl AsRef<Path>) -> Result<Fit> {
-    let path = path.as_ref();
-    let files = if path.is_dir() { files_in(path, EXTENSION)? } else { vec![path.to_path_buf()] };
-    let mut segments: Vec<Segment> = Vec::new();
-    let mut ends = None;
-    for file in &files {
-        let (found, end) = read_file(file)?;
-        segments.extend(found);
-        ends = ends.or(end);
-    }
-    // Stable, so that files of the same number stay in the order of their names.
-    segments.sort_by_key(|segment| segment.schema.chain);
-    let Some(first) = segments.first() else { return Err(Error::file(path, Problem::NoDraws)) };
-    let layout = first.schema.layout.clone();
-    if let Some(other) = segments.iter().find(|segment| segment.schema.layout != layout) {
-        let detail = format!("its parameters are not those of `{}`", first.file.display());
-        return Err(Error::file(&other.file, Problem::Corrupt { detail }));
-    }
-    let ending = |segment: &Segment| {
-        if segment.draws.len() < segment.schema.draws { Ending::Stopped } else { Ending::Complete }
-    };
-    let endings: Vec<Ending> = segments.iter().map(ending).collect();
-    let chains = segments.into_iter().map(|segment| segment.draws).collect();
-    let fit = Fit::new(layout, chains).map_err(Error::content(path))?;
-    let (endings, mode, info) = match ends {
-        Some(ends) if ends.endings.len() == endings.len() => (ends.endings, ends.mode, ends.info),
-        Some(ends) => (endings, ends.mode, ends.info),
-        None => (endings, None, sgmcmc_samplers::run::RunInfo::default()),
-    };
-    Ok(fit.with_endings(endings).map_err(Error::content(path))?.with_mode(mode).with_info(info))
+    read_within(path.as_ref(), memory_limit())
 }
 
-fn read_file(path: &Path) -> Result<(Vec<Segment>, Option<Ends>)> {
+/// What one file has.
+#[derive(Default)]
+struct Content {
+    segments: Vec<Segment>,
+    plan: Option<Plan>,
+    ends: Option<Ends>,
+    bytes: u64,
+}
+
+pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
+    let mut budget = Budget::new(limit);
+    let (files, begun) = if path.is_dir() {
+        (files_in(path, EXTENSION)?, begun_in(path, EXTENSION)?)
+    } else {
+        (vec![path.to_path_buf()], Vec::new())
+    };
+    let mut all = Content::default();
+    let mut cut = false;
+    for file in &files {
+        let found = read_file(file, &mut budget)?;
+        cut |= found.plan.is_some() && found.ends.is_none();
+        all.segments.extend(found.segments);
+        (all.ends, all.plan) = (all.ends.or(found.ends), all.plan.or(found.plan));
+        all.bytes += found.bytes;
+    }
+    let Some(first) = all.segments.first() else { return Err(Error::file(path, Problem::NoDraws)) };
+    let layout = first.schema.layout.clone();
+    if let Some(other) = all.segments.iter().find(|segment| segment.schema.layout != layout) {
+        let detail = format!("its parameters are not those of `{}`", shown(&first.file));
+        return Err(Error::file(&other.file, Problem::Corrupt { detail }));
+    }
+    // Without draws nothing confirms the number of values, which takes memory in every summary.
+    if all.segments.iter().all(|segment| segment.draws.is_empty()) && layout.value_count() as u64 > all.bytes {
+        return Err(Error::file(path, Problem::NoDraws));
+    }
+    let mut planned = Planned::new();
+    for Segment { schema, .. } in &all.segments {
+        let draws = planned.entry(schema.chain).or_default();
+        *draws = schema.draws.max(*draws);
+    }
+    let mut missing = |number| _ = planned.entry(number).or_insert(1);
+    begun.into_iter().for_each(&mut missing);
+    (0..all.plan.map_or(0, |plan| plan.chains.min(MOST_CHAINS))).for_each(&mut missing);
+    let chains = all.segments.into_iter().map(|segment| (segment.schema.chain, segment.draws)).collect();
+    let fit = table::unfinished(path, layout, chains, &planned)?;
+    let stopped = |fit: Fit| {
+        let endings = vec![Ending::Stopped; fit.chains().len()];
+        fit.with_endings(endings).map_err(Error::content(path))
+    };
+    match all.ends {
+        Some(Ends { endings, mode, info }) if endings.len() == fit.chains().len() => {
+            Ok(fit.with_endings(endings).map_err(Error::content(path))?.with_mode(mode).with_info(info))
+        }
+        Some(Ends { mode, info, .. }) => Ok(fit.with_mode(mode).with_info(info)),
+        None if cut => stopped(fit),
+        None => Ok(fit),
+    }
+}
+
+fn read_file(path: &Path, budget: &mut Budget) -> Result<Content> {
     let mut records = Records::open(path)?;
-    let mut segments: Vec<Segment> = Vec::new();
-    let mut ends = None;
+    budget.take(records.length()).map_err(|problem| Error::file(path, problem))?;
+    let mut content = Content { bytes: records.length(), ..Content::default() };
     while let Some(Record { place, tag, payload }) = records.next()? {
         match tag {
+            PLAN => content.plan = Some(decode(&records, place, &payload)?),
             HEAD => {
                 let schema: Schema = decode(&records, place, &payload)?;
                 let draws = ChainDraws::new(schema.layout.value_count(), schema.stats.clone());
-                segments.push(Segment { schema, draws, file: path.to_path_buf() });
+                content.segments.push(Segment { schema, draws, file: path.to_path_buf() });
             }
             DRAW => {
-                let Some(segment) = segments.last_mut() else {
+                let Some(segment) = content.segments.last_mut() else {
                     return Err(records.corrupt(place, "draws come before the names of their values".into()));
                 };
                 rows(segment, &payload).map_err(|detail| records.corrupt(place, detail))?;
             }
-            ENDS => ends = Some(decode(&records, place, &payload)?),
+            ENDS => content.ends = Some(decode(&records, place, &payload)?),
             _ => return Err(records.corrupt(place, format!("there is no record called {tag:?}"))),
         }
     }
-    if segments.is_empty() {
+    if content.segments.is_empty() {
         return Err(records.cut("no whole record is in it"));
     }
-    Ok((segments, ends))
+    Ok(content)
 }
 
 /// Appends the rows of a block of draws.

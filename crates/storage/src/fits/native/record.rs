@@ -75,6 +75,11 @@ impl<'a> Records<'a> {
         Ok(records)
     }
 
+    /// The length of the file in bytes.
+    pub(super) fn length(&self) -> u64 {
+        self.length
+    }
+
     /// The next record; none at the end, and none where the file was cut.
     pub(super) fn next(&mut self) -> Result<Option<Record>> {
         let place = self.place;

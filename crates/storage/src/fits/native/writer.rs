@@ -1,6 +1,6 @@
 //! Draws into a file, block by block.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -9,8 +9,8 @@ use sgmcmc_samplers::run::{ChainDraws, Fit};
 use sgmcmc_samplers::sink::{Draw, Schema, Sink};
 
 use super::record::{fits, record, start};
-use super::{DRAW, ENDS, Ends, HEAD};
-use crate::fits::append::{Append, failed};
+use super::{DRAW, ENDS, Ends, HEAD, PLAN, Plan};
+use crate::fits::append::{Append, failed, other};
 use crate::fits::table::{draws_per_block, each_draw};
 
 /// Writes the draws of one chain to a file as they are made, in blocks of about a quarter of a megabyte.
@@ -54,7 +54,7 @@ impl Sink for NativeDraws {
             return Err(failed(self.file.path(), format!("a draw of {numbers} numbers is larger than a record")));
         }
         self.head = start();
-        self.head.extend(encoded(self.file.path(), HEAD, schema)?);
+        self.head.extend(encoded(HEAD, schema).map_err(|error| failed(self.file.path(), error))?);
         self.rows.clear();
         Ok(())
     }
@@ -96,24 +96,21 @@ impl Sink for NativeDraws {
 /// If the file cannot be written.
 pub fn write(fit: &Fit, path: impl AsRef<Path>) -> crate::Result<()> {
     let path = path.as_ref();
-    crate::fits::replace(path, |unfinished| {
-        let mut file = Append::new(unfinished.to_path_buf());
-        file.begin()?;
-        file.write(&start(), &[])?;
+    crate::fits::write_file(path, |file| {
+        file.write_all(&start())?;
+        file.write_all(&encoded(PLAN, &Plan { chains: fit.chains().len() })?)?;
         for (number, chain) in fit.chains().iter().enumerate() {
-            write_chain(&mut file, fit, number, chain)?;
+            write_chain(file, fit, number, chain)?;
         }
         let ends = Ends { endings: fit.endings().to_vec(), mode: fit.mode().cloned(), info: fit.info().clone() };
-        file.write(&encoded(path, ENDS, &ends)?, &[])?;
-        file.sync()
+        file.write_all(&encoded(ENDS, &ends)?)
     })
 }
 
-fn write_chain(file: &mut Append, fit: &Fit, number: usize, chain: &ChainDraws) -> Result<()> {
+fn write_chain(file: &mut impl Write, fit: &Fit, number: usize, chain: &ChainDraws) -> io::Result<()> {
     let stats = chain.stat_names().to_vec();
     let schema = Schema { layout: fit.layout().clone(), draws: chain.len(), chain: number, stats };
-    let head = encoded(file.path(), HEAD, &schema)?;
-    file.write(&head, &[])?;
+    file.write_all(&encoded(HEAD, &schema)?)?;
     let mut rows = Vec::new();
     let limit = draws_per_block(3 + schema.stats.len() + chain.width());
     let mut waiting = 0;
@@ -124,9 +121,9 @@ fn write_chain(file: &mut Append, fit: &Fit, number: usize, chain: &ChainDraws) 
             return Ok(());
         }
         waiting = 0;
-        file.write(&record(DRAW, &std::mem::take(&mut rows)), &[])
+        file.write_all(&record(DRAW, &std::mem::take(&mut rows)))
     })?;
-    if rows.is_empty() { Ok(()) } else { file.write(&record(DRAW, &rows), &[]) }
+    if rows.is_empty() { Ok(()) } else { file.write_all(&record(DRAW, &rows)) }
 }
 
 fn push(rows: &mut Vec<u8>, draw: &Draw<'_>) {
@@ -135,12 +132,8 @@ fn push(rows: &mut Vec<u8>, draw: &Draw<'_>) {
     numbers.iter().chain(draw.stats).chain(draw.values).for_each(|number| rows.extend(number.to_le_bytes()));
 }
 
-fn encoded<T: Serialize>(path: &Path, tag: [u8; 4], value: &T) -> Result<Vec<u8>> {
+fn encoded<T: Serialize>(tag: [u8; 4], value: &T) -> io::Result<Vec<u8>> {
     let mut payload = Vec::new();
-    ciborium::into_writer(value, &mut payload).map_err(|error| failed(path, error))?;
-    if fits(payload.len()) {
-        Ok(record(tag, &payload))
-    } else {
-        Err(failed(path, io::Error::other("it has too many names")))
-    }
+    ciborium::into_writer(value, &mut payload).map_err(other)?;
+    if fits(payload.len()) { Ok(record(tag, &payload)) } else { Err(other("it has too many names")) }
 }

@@ -1,7 +1,7 @@
 //! Parquet back into a fit: files of this library, and tables of whoever calls their columns alike.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -10,9 +10,10 @@ use sgmcmc_samplers::run::Fit;
 
 use super::{FIRST, OWN};
 use crate::error::{Error, Place, Problem, Result};
-use crate::fits::files_in;
-use crate::fits::table::{self, Extra, Grouped};
-use crate::read::parquet::{float_cells, problem};
+use crate::fits::directory::files_in;
+use crate::fits::table::{self, Extra, Grouped, Planned};
+use crate::limit::{Budget, memory_limit};
+use crate::read::parquet::{float_cells, open_column, problem};
 
 /// The columns of all parts, one after another.
 #[derive(Default)]
@@ -20,6 +21,7 @@ struct Table {
     names: Vec<String>,
     columns: Vec<Vec<f64>>,
     extra: Option<Extra>,
+    planned: Planned,
 }
 
 /// Reads a file, or all parts in a directory, into one fit.
@@ -32,15 +34,24 @@ struct Table {
 /// With file and column: if it is no Parquet file or a damaged one, if a column is no column of numbers, or if parts have different
 /// columns.
 pub fn read(path: impl AsRef<Path>) -> Result<Fit> {
-    let path = path.as_ref();
+    read_within(path.as_ref(), memory_limit())
+}
+
+pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
+    let mut budget = Budget::new(limit);
     let files = if path.is_dir() { files_in(path, "parquet")? } else { vec![path.to_path_buf()] };
     let mut table = Table::default();
+    let mut planned = if path.is_dir() { begun_in(path)? } else { Planned::new() };
     for file in &files {
         // The `parquet` crate may panic on a damaged file; for whoever reads a file that is an error like any other.
-        let read = catch_unwind(AssertUnwindSafe(|| read_file(file)));
+        let read = catch_unwind(AssertUnwindSafe(|| read_file(file, &mut budget)));
         let part = read.unwrap_or_else(|_| {
             Err(Error::file(file, Problem::Corrupt { detail: "its pages make no sense".into() }))
         })?;
+        for (number, draws) in &part.planned {
+            let most = planned.entry(*number).or_default();
+            *most = (*draws).max(*most);
+        }
         if table.names.is_empty() {
             table = part;
         } else if table.names == part.names {
@@ -50,16 +61,34 @@ pub fn read(path: impl AsRef<Path>) -> Result<Fit> {
             return Err(Error::file(file, Problem::Corrupt { detail }));
         }
     }
-    assemble(path, table)
+    assemble(path, Table { planned, ..table })
 }
 
-fn read_file(path: &Path) -> Result<Table> {
+/// The chains that began to write to a directory, and how many draws they were to make.
+fn begun_in(directory: &Path) -> Result<Planned> {
+    let fail = |error| Error::file(directory, Problem::Io(error));
+    let mut begun = Planned::new();
+    for entry in fs::read_dir(directory).map_err(fail)? {
+        let entry = entry.map_err(fail)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let Some(number) = name.strip_prefix(".chain-").and_then(|rest| rest.strip_suffix(".begun")?.parse().ok())
+        else {
+            continue;
+        };
+        let draws = fs::read_to_string(entry.path()).ok().and_then(|text| text.trim().parse().ok());
+        begun.insert(number, draws.unwrap_or(1));
+    }
+    Ok(begun)
+}
+
+fn read_file(path: &Path, budget: &mut Budget) -> Result<Table> {
     let file = File::open(path).map_err(|error| Error::file(path, Problem::Io(error)))?;
     let reader = SerializedFileReader::new(file).map_err(|error| Error::file(path, problem(&error)))?;
     let metadata = reader.metadata().file_metadata();
     let own = metadata.key_value_metadata().into_iter().flatten().find(|pair| pair.key == OWN);
     let extra = own.and_then(|pair| pair.value.as_deref()).and_then(Extra::from_json);
-    let mut table = Table { extra, ..Table::default() };
+    let planned = extra.as_ref().map(|extra| extra.planned.clone()).unwrap_or_default();
+    let mut table = Table { extra, planned, ..Table::default() };
     for (number, column) in metadata.schema_descr().columns().iter().enumerate() {
         let place = || Place::default().column(column.name());
         if column.max_rep_level() > 0 {
@@ -68,9 +97,8 @@ fn read_file(path: &Path) -> Result<Table> {
         }
         let mut values = Vec::new();
         for group in 0..reader.num_row_groups() {
-            let cells = reader.get_row_group(group).and_then(|group| group.get_column_reader(number));
-            let cells = cells.map_err(|error| Error::at(path, place(), problem(&error)))?;
-            float_cells(cells, &mut values).map_err(|(row, problem)| {
+            let cells = open_column(&reader, group, number, budget).map_err(|p| Error::at(path, place(), p))?;
+            float_cells(cells, &mut values, budget).map_err(|(row, problem)| {
                 let place = row.map_or_else(Place::default, Place::row).column(column.name());
                 Error::at(path, place, problem)
             })?;
@@ -86,7 +114,7 @@ fn read_file(path: &Path) -> Result<Table> {
 }
 
 fn assemble(path: &Path, table: Table) -> Result<Fit> {
-    let Table { names, columns, extra } = table;
+    let Table { names, columns, extra, planned } = table;
     let first = FIRST.map(|first| names.iter().position(|name| name == first));
     let own = extra.filter(|extra| {
         first.iter().enumerate().all(|(place, found)| *found == Some(place))
@@ -119,7 +147,7 @@ fn assemble(path: &Path, table: Table) -> Result<Fit> {
         chains.values_mut().for_each(|rows| rows.sort_by(|a, b| columns[draw][*a].total_cmp(&columns[draw][*b])));
     }
     let take = |rows: &[usize], column: usize| rows.iter().map(|row| columns[column][*row]).collect::<Vec<f64>>();
-    let chains = chains.values().map(|rows| {
+    let chains = chains.iter().map(|(number, rows)| {
         let whole = |column| take(rows, column).into_iter().map(|number| number as u64).collect();
         let chain = table::Chain {
             iterations: first[2].map(whole),
@@ -128,9 +156,9 @@ fn assemble(path: &Path, table: Table) -> Result<Fit> {
             stats: stats.iter().cloned().zip((FIRST.len()..).map(|column| take(rows, column))).collect(),
             values: order.iter().map(|column| take(rows, *column)).collect(),
         };
-        (chain, rows.len())
+        (*number as usize, chain, rows.len())
     });
-    let fit = table::fit(path, layout, chains.collect())?;
+    let fit = table::fit(path, layout, chains.collect(), &planned)?;
     match own {
         Some(extra) => extra.dress(path, fit),
         None => Ok(fit),

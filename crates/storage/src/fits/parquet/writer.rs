@@ -1,13 +1,12 @@
 //! Draws into Parquet.
 
-use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parquet::basic::{Compression, Repetition, Type as Physical, ZstdLevel};
 use parquet::data_type::{DoubleType, Int64Type};
-use parquet::errors::{ParquetError, Result as Written};
+use parquet::errors::Result as Written;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
@@ -16,9 +15,10 @@ use sgmcmc_core::{Error, Result};
 use sgmcmc_samplers::run::Fit;
 use sgmcmc_samplers::sink::{Draw, Schema, Sink};
 
-use super::{FIRST, OWN};
-use crate::fits::append::failed;
+use super::{FIRST, OWN, begun_name};
+use crate::fits::append::{failed, other};
 use crate::fits::table::{Extra, draws_per_block, each_draw, stat_names, unique};
+use crate::output;
 
 /// Rows that wait to be written, column by column.
 #[derive(Debug, Default)]
@@ -80,7 +80,7 @@ fn table(extra: &Extra) -> Written<TypePtr> {
     Ok(Arc::new(Type::group_type_builder("draws").with_fields(columns).build()?))
 }
 
-fn create(path: &Path, extra: &Extra) -> Written<SerializedFileWriter<File>> {
+fn begin<W: Write + Send>(file: W, extra: &Extra) -> Written<SerializedFileWriter<W>> {
     let own = KeyValue { key: OWN.into(), value: Some(extra.to_json()) };
     let properties = WriterProperties::builder()
         // Draws hardly ever come twice.
@@ -88,7 +88,7 @@ fn create(path: &Path, extra: &Extra) -> Written<SerializedFileWriter<File>> {
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_key_value_metadata(Some(vec![own]))
         .build();
-    SerializedFileWriter::new(File::create(path).map_err(ParquetError::from)?, table(extra)?, Arc::new(properties))
+    SerializedFileWriter::new(file, table(extra)?, Arc::new(properties))
 }
 
 /// Writes the draws of one chain to parts in a directory as they are made; the chains of a run share the directory.
@@ -140,17 +140,16 @@ impl ParquetDraws {
         self.clean()?;
         let Some(extra) = &self.extra else { return Ok(()) };
         let path = self.part(self.written[0]);
-        // Readers of directories pass over names that start with a dot.
-        let unfinished = self.directory.join(format!(".chain-{}.unfinished", self.chain));
         let draws = self.rows.len() as u64;
-        let written = create(&unfinished, extra).and_then(|mut file| {
-            self.rows.write(&mut file)?;
-            file.close().map(|_| ())
+        let rows = &mut self.rows;
+        let written = output::write_atomically(&path, |file| {
+            let write = begin(file, extra).and_then(|mut file| {
+                rows.write(&mut file)?;
+                file.close().map(|_| ())
+            });
+            write.map_err(other)
         });
         written.map_err(|error| failed(&path, error))?;
-        let named =
-            File::open(&unfinished).and_then(|file| file.sync_all()).and_then(|()| fs::rename(&unfinished, &path));
-        named.map_err(|error| failed(&path, error))?;
         self.written = [self.written[0] + 1, self.written[1] + draws];
         Ok(())
     }
@@ -159,7 +158,7 @@ impl ParquetDraws {
     fn clean(&mut self) -> Result<()> {
         let mut number = self.written[0];
         while !self.clean {
-            match fs::remove_file(self.part(number)) {
+            match output::remove_file(self.part(number)) {
                 Ok(()) => number += 1,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => self.clean = true,
                 Err(error) => return Err(failed(&self.part(number), error)),
@@ -173,13 +172,15 @@ impl Sink for ParquetDraws {
     type Output = PathBuf;
 
     fn begin(&mut self, schema: &Schema) -> Result<()> {
-        fs::create_dir_all(&self.directory).map_err(|error| failed(&self.directory, error))?;
+        output::create_dir_all(&self.directory).map_err(|error| failed(&self.directory, error))?;
         let numbers = schema.stats.len() + schema.layout.value_count();
         (self.chain, self.rows, self.written, self.clean) = (schema.chain, Rows::new(numbers), [0; 2], false);
         self.limit = self.every.unwrap_or_else(|| draws_per_block(numbers));
-        let (layout, stats) = (schema.layout.clone(), schema.stats.clone());
-        self.extra = Some(Extra { layout, stats, info: None, endings: Vec::new() });
-        Ok(())
+        self.extra = Some(Extra::streamed(schema, None));
+        // Readers of directories pass over names that start with a dot.
+        let begun = self.directory.join(begun_name(self.chain));
+        let written = output::write_atomically(&begun, |file| write!(file, "{}", schema.draws));
+        written.map_err(|error| failed(&begun, error))
     }
 
     fn record(&mut self, draw: &Draw<'_>) -> Result<()> {
@@ -222,27 +223,24 @@ impl Sink for ParquetDraws {
 ///
 /// If the file cannot be written.
 pub fn write(fit: &Fit, path: impl AsRef<Path>) -> crate::Result<()> {
-    let path = path.as_ref();
-    crate::fits::replace(path, |unfinished| {
-        let stats = stat_names(fit);
-        let mut rows = Rows::new(stats.len() + fit.layout().value_count());
-        let write_all = || -> Written<()> {
-            let mut file = create(unfinished, &Extra::of(fit))?;
-            let limit = draws_per_block(rows.numbers.len()) * 10;
-            for (number, chain) in fit.chains().iter().enumerate() {
-                let mut place = 0;
-                each_draw(chain, &stats, |draw| {
-                    rows.push(number, place, draw);
-                    place += 1;
-                    if rows.len() >= limit { rows.write(&mut file) } else { Ok(()) }
-                })?;
-            }
-            if rows.len() > 0 {
-                rows.write(&mut file)?;
-            }
-            file.close().map(|_| ())
-        };
-        let mut write_all = write_all;
-        write_all().map_err(|error| failed(path, error))
-    })
+    crate::fits::write_file(path.as_ref(), |file| write_to(fit, file).map_err(other))
+}
+
+fn write_to<W: Write + Send>(fit: &Fit, file: W) -> Written<()> {
+    let stats = stat_names(fit);
+    let mut rows = Rows::new(stats.len() + fit.layout().value_count());
+    let mut file = begin(file, &Extra::of(fit))?;
+    let limit = draws_per_block(rows.numbers.len()) * 10;
+    for (number, chain) in fit.chains().iter().enumerate() {
+        let mut place = 0;
+        each_draw(chain, &stats, |draw| {
+            rows.push(number, place, draw);
+            place += 1;
+            if rows.len() >= limit { rows.write(&mut file) } else { Ok(()) }
+        })?;
+    }
+    if rows.len() > 0 {
+        rows.write(&mut file)?;
+    }
+    file.close().map(|_| ())
 }

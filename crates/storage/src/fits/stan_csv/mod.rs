@@ -22,6 +22,8 @@ mod reader;
 mod writer;
 
 pub use reader::read;
+pub(super) use reader::read_within;
+pub(super) use writer::write_into;
 pub use writer::{StanCsvDraws, write};
 
 /// Sample statistics: the names of ArviZ, and those of Stan's columns.
@@ -35,4 +37,4 @@ const RENAMED: [(&str, &str); 6] = [
 ];
 
 /// The comment that has what only this library knows.
-const OWN: &str = "# sgmcmc = ";
+pub(super) const OWN: &str = "# sgmcmc = ";

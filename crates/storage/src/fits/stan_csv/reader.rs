@@ -1,16 +1,18 @@
 //! CmdStan's text format back into a fit: files of this library, of CmdStan, and of whoever writes alike.
 
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
 use sgmcmc_core::Layout;
-use sgmcmc_samplers::run::{Fit, RunInfo};
+use sgmcmc_samplers::run::Fit;
 
 use super::names::value_columns;
 use super::{OWN, RENAMED};
 use crate::error::{Error, Place, Problem, Result};
-use crate::fits::table::{self, Extra, Grouped};
-use crate::fits::{Format, files_in, of_file};
+use crate::fits::directory::{begun_in, files_in};
+use crate::fits::table::{self, Extra, Grouped, Planned};
+use crate::fits::{Format, of_file};
+use crate::limit::{Budget, memory_limit};
 use crate::source::open_plain;
 
 /// One file as it is read.
@@ -21,6 +23,19 @@ struct Chain {
     names: Vec<String>,
     columns: Vec<Vec<f64>>,
     seconds: f64,
+    /// What the comments of CmdStan say of the number of draws.
+    samples: Option<usize>,
+    thin: Option<usize>,
+}
+
+impl Chain {
+    /// The number of draws the chain was to make, if that is known.
+    fn planned(&self) -> Option<usize> {
+        match &self.extra {
+            Some(extra) => extra.planned.values().next().copied(),
+            None => Some(self.samples?.div_ceil(self.thin.unwrap_or(1).max(1))),
+        }
+    }
 }
 
 /// Reads one file, or all Stan CSV files of a directory, one chain each, in the order of their `id`.
@@ -32,21 +47,25 @@ struct Chain {
 /// With file, line and column: if there is no draw, a line has too few fields, a field is no number, or files in one directory have
 /// different parameters.
 pub fn read(path: impl AsRef<Path>) -> Result<Fit> {
-    let path = path.as_ref();
-    let files = if path.is_dir() {
+    read_within(path.as_ref(), memory_limit())
+}
+
+pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
+    let mut budget = Budget::new(limit);
+    let (files, begun) = if path.is_dir() {
         let mut files = Vec::new();
         for file in files_in(path, "csv")? {
             if matches!(of_file(&file), Ok(Some(Format::StanCsv))) {
                 files.push(file);
             }
         }
-        files
+        (files, begun_in(path, "csv")?)
     } else {
-        vec![path.to_path_buf()]
+        (vec![path.to_path_buf()], Vec::new())
     };
     let mut chains: Vec<(Chain, PathBuf)> = Vec::new();
     for file in files {
-        chains.push((read_file(&file)?, file));
+        chains.push((read_file(&file, &mut budget)?, file));
     }
     chains.sort_by_key(|(chain, _)| chain.id.unwrap_or(u64::MAX));
     let Some((first, _)) = chains.first() else { return Err(Error::file(path, Problem::NoDraws)) };
@@ -57,17 +76,23 @@ pub fn read(path: impl AsRef<Path>) -> Result<Fit> {
         info.seconds = chains.iter().map(|(chain, _)| chain.seconds).collect();
     }
     let names = first.names.clone();
-    let mut read = Vec::new();
-    for (chain, file) in chains {
+    let (mut read, mut planned, mut endings) = (Vec::new(), Planned::new(), Vec::new());
+    for (place, (mut chain, file)) in chains.into_iter().enumerate() {
         if chain.names != names {
             let detail = "its columns are not those of the other files".to_owned();
             return Err(Error::file(&file, Problem::Corrupt { detail }));
         }
+        // The files of one fit have different ids; others come in the order of their names.
+        let number = if own { chain.id.map_or(place, |id| id.saturating_sub(1) as usize) } else { place };
+        planned.extend(chain.planned().map(|draws| (number, draws)));
+        endings.extend(chain.extra.as_mut().and_then(|extra| extra.endings.pop()));
         let draws = chain.columns.first().map_or(0, Vec::len);
-        read.push((columns(chain, &order, own), draws));
+        read.push((number, columns(chain, &order, own), draws));
     }
-    let info = if own { info } else { RunInfo::default() };
-    Ok(table::fit(path, layout, read)?.with_info(info))
+    // Ids count from 1.
+    begun.into_iter().for_each(|id| _ = planned.entry(id.saturating_sub(1)).or_insert(1));
+    let fit = table::fit(path, layout.clone(), read, &planned)?;
+    if own { Extra { layout, stats: Vec::new(), info: Some(info), endings, planned }.dress(path, fit) } else { Ok(fit) }
 }
 
 /// The layout, and the column of each value.
@@ -75,8 +100,10 @@ fn layout(path: &Path, chain: &Chain) -> Result<(Layout, Vec<usize>)> {
     let values: Vec<(usize, &str)> =
         chain.names.iter().enumerate().map(|(i, name)| (i, name.as_str())).filter(|(_, name)| !is_stat(name)).collect();
     if let Some(extra) = &chain.extra {
-        let own = value_columns(&extra.layout);
-        if own.len() == values.len() && own.iter().zip(&values).all(|((own, _), (_, name))| own == name) {
+        // The comment may announce any number of values, but the columns are there.
+        let fits = extra.layout.value_count() == values.len();
+        let own = if fits { value_columns(&extra.layout) } else { Vec::new() };
+        if fits && own.iter().zip(&values).all(|((own, _), (_, name))| own == name) {
             let mut order = vec![0; values.len()];
             own.iter().zip(&values).for_each(|((_, value), (column, _))| order[*value] = *column);
             return Ok((extra.layout.clone(), order));
@@ -112,14 +139,17 @@ fn is_stat(name: &str) -> bool {
     name.ends_with("__")
 }
 
-fn read_file(path: &Path) -> Result<Chain> {
+fn read_file(path: &Path, budget: &mut Budget) -> Result<Chain> {
     let mut reader = open_plain(path)?;
     let mut chain = Chain::default();
     let mut line = Vec::new();
     for number in 1.. {
         line.clear();
-        let read = reader.read_until(b'\n', &mut line);
-        read.map_err(|error| Error::at(path, Place::line(number), Problem::reading(error)))?;
+        let read = (&mut reader).take(budget.left()).read_until(b'\n', &mut line);
+        let read = read.map_err(|error| Error::at(path, Place::line(number), Problem::reading(error)))?;
+        if read as u64 == budget.left() && read > 0 {
+            return Err(Error::at(path, Place::line(number), budget.exceeded()));
+        }
         // A line without an end was cut: its last number may be another.
         if !line.ends_with(b"\n") {
             break;
@@ -134,6 +164,7 @@ fn read_file(path: &Path) -> Result<Chain> {
             chain.names = text.split(',').map(|name| name.trim().to_owned()).collect();
             chain.columns = vec![Vec::new(); chain.names.len()];
         } else {
+            budget.take_elements::<f64>(chain.names.len() as u64).map_err(|p| Error::at(path, place.clone(), p))?;
             row(&mut chain, text).map_err(|(column, problem)| {
                 Error::at(path, column.map_or(place.clone(), |column| place.clone().column(column)), problem)
             })?;
@@ -158,9 +189,19 @@ fn comment(chain: &mut Chain, text: &str) {
     } else if text.contains("Adaptation terminated") {
         // What came before was the warm-up.
         chain.columns.iter_mut().for_each(Vec::clear);
+    } else if let Some(samples) = setting(text, "num_samples") {
+        chain.samples = Some(samples);
+    } else if let Some(thin) = setting(text, "thin") {
+        chain.thin = Some(thin);
     } else if let Some(seconds) = text.strip_suffix(" seconds (Sampling)") {
         chain.seconds = seconds.trim_start_matches('#').trim().parse().unwrap_or(0.0);
     }
+}
+
+/// The value of a comment such as `#     thin = 1 (Default)`.
+fn setting(text: &str, name: &str) -> Option<usize> {
+    let value = text.trim_start_matches('#').trim_start().strip_prefix(name)?.trim_start().strip_prefix('=')?;
+    value.trim_end_matches("(Default)").trim().parse().ok()
 }
 
 fn row(chain: &mut Chain, text: &str) -> Result<(), (Option<String>, Problem)> {

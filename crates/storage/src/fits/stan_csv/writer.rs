@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use sgmcmc_core::{Error, Result};
-use sgmcmc_samplers::run::{Fit, RunInfo};
+use sgmcmc_samplers::run::{Ending, Fit, RunInfo};
 use sgmcmc_samplers::sink::{Draw, Schema, Sink};
 
 use super::OWN;
@@ -22,6 +22,8 @@ use crate::fits::table::{Extra, draws_per_block, each_draw, stat_names};
 pub struct StanCsvDraws {
     file: Append,
     info: Option<RunInfo>,
+    /// How the chain ended, if that is known.
+    ending: Option<Ending>,
     /// Written before the first line.
     head: String,
     /// Where in the head the number of draws is.
@@ -42,6 +44,7 @@ impl StanCsvDraws {
         Self {
             file: Append::new(path.into()),
             info: None,
+            ending: None,
             head: String::new(),
             count_at: 0,
             order: Vec::new(),
@@ -81,12 +84,8 @@ impl Sink for StanCsvDraws {
 
     fn begin(&mut self, schema: &Schema) -> Result<()> {
         self.file.begin()?;
-        let extra = Extra {
-            layout: schema.layout.clone(),
-            stats: schema.stats.clone(),
-            info: self.info.clone(),
-            endings: Vec::new(),
-        };
+        let mut extra = Extra::streamed(schema, self.info.clone());
+        extra.endings.extend(self.ending.clone());
         let (head, count_at) = head(&extra, schema.chain);
         (self.head, self.count_at) = (head, count_at as u64);
         self.order = value_columns(&schema.layout).into_iter().map(|(_, value)| value).collect();
@@ -132,17 +131,20 @@ impl Sink for StanCsvDraws {
     }
 }
 
-/// Writes a whole fit to the directory `path`: `chain-1.csv` and so on.
+/// Writes a whole fit to the directory `path`, which appears when it is complete: `chain-1.csv` and so on.
 ///
 /// # Errors
 ///
 /// If the directory is not empty, or a file cannot be written.
 pub fn write(fit: &Fit, path: impl AsRef<Path>) -> crate::Result<()> {
-    let path = path.as_ref();
-    crate::fits::make_directory(path)?;
+    crate::fits::directory::save(path.as_ref(), |directory| write_into(fit, directory))
+}
+
+pub(in crate::fits) fn write_into(fit: &Fit, directory: &Path) -> crate::Result<()> {
     let stats = stat_names(fit);
-    for (number, chain) in fit.chains().iter().enumerate() {
-        let mut sink = StanCsvDraws::new(path.join(format!("chain-{}.csv", number + 1))).info(fit.info().clone());
+    for (number, (chain, ending)) in fit.chains().iter().zip(fit.endings()).enumerate() {
+        let mut sink = StanCsvDraws::new(directory.join(format!("chain-{}.csv", number + 1))).info(fit.info().clone());
+        sink.ending = Some(ending.clone());
         let layout = fit.layout().clone();
         sink.begin(&Schema { layout, draws: chain.len(), chain: number, stats: stats.clone() })?;
         sink.seconds = fit.info().seconds.get(number).copied().unwrap_or_default();

@@ -1,11 +1,10 @@
 //! Groups beside the draws.
 
-use std::error::Error as StdError;
-use std::num::NonZeroU64;
-use std::sync::Arc;
+use std::io;
 
-use zarrs::array::{ArrayBuilder, data_type};
+use serde_json::Value;
 
+use super::array::{chunk_key, metadata};
 use super::schema::{DIMENSIONS, GROUPS};
 use super::store::{Store, coordinate, group_metadata};
 use crate::error::{Error, Place, Problem, Result};
@@ -55,31 +54,23 @@ pub(super) fn write(store: &mut Store, group: &str, variables: &[Variable]) -> R
     Ok(store.commit(None)?)
 }
 
-fn put(
-    store: &Store,
-    group: &str,
-    variable: &Variable,
-    nodes: &mut Vec<(String, serde_json::Value)>,
-) -> std::result::Result<(), Box<dyn StdError>> {
+fn put(store: &Store, group: &str, variable: &Variable, nodes: &mut Vec<(String, Value)>) -> io::Result<()> {
     let Variable { name, dimensions, shape, values } = variable;
     let mut chunk = shape.clone();
     let chains = dimensions.iter().zip(&mut chunk).next().filter(|(name, _)| *name == DIMENSIONS[0]);
     // A chunk for each chain, or one for all.
     let parts = chains.map_or(1, |(_, size)| std::mem::replace(size, 1));
-    let chunk: Vec<NonZeroU64> =
-        chunk.iter().map(|size| NonZeroU64::new(*size as u64).unwrap_or(NonZeroU64::MIN)).collect();
-    let sizes: Vec<u64> = shape.iter().map(|size| *size as u64).collect();
-    let mut builder = ArrayBuilder::new(sizes, chunk, data_type::float64(), f64::NAN);
-    builder.dimension_names(Some(dimensions.clone()));
-    let array = builder.build(Arc::clone(&store.files), &format!("/{group}/{name}"))?;
+    let path = format!("{group}/{name}");
     for (part, values) in values.chunks_exact((values.len() / parts.max(1)).max(1)).enumerate() {
         let mut place = vec![0; shape.len()];
         if let Some(first) = place.first_mut() {
             *first = part as u64;
         }
-        array.store_chunk(&place, values)?;
+        let bytes: Vec<u8> = values.iter().flat_map(|number| number.to_le_bytes()).collect();
+        store.files.put(&chunk_key(&path, &place), &bytes)?;
     }
-    nodes.push((format!("{group}/{name}"), serde_json::to_value(builder.build_metadata()?)?));
+    let sizes = |sizes: &[usize], least: u64| sizes.iter().map(|size| (*size as u64).max(least)).collect::<Vec<_>>();
+    nodes.push((path, metadata(&sizes(shape, 0), &sizes(&chunk, 1), false, dimensions)));
     for (dimension, size) in dimensions.iter().zip(shape).filter(|(name, _)| DIMENSIONS.contains(&name.as_str())) {
         let path = format!("{group}/{dimension}");
         nodes.push((path.clone(), coordinate(&store.files, &path, dimension, *size as u64, 0)?));

@@ -8,8 +8,11 @@
 //! All chains of a run write to one store, chunk by chunk. Each file is replaced all or nothing, and what readers see of the store
 //! follows from one of them, the consolidated metadata: the arrays become longer when it is replaced, all at once, after the chunks
 //! are there. A chain that is behind the others shows NaN, at iteration 0; readers of this library leave that out. The iteration of
-//! a draw is written after all its other numbers.
+//! a draw is written after all its other numbers. The attribute also has the number of draws that each chain was to make: a chain
+//! with fewer counts as stopped.
 
+mod array;
+mod chunks;
 mod groups;
 mod reader;
 mod schema;
@@ -18,6 +21,7 @@ mod store;
 
 pub use groups::Variable;
 pub use reader::read;
+pub(super) use reader::read_within;
 pub use sink::ZarrDraws;
 
 use std::path::{Path, PathBuf};
@@ -68,15 +72,17 @@ impl ZarrFit {
     }
 }
 
-/// Writes a whole fit to the directory `path`.
+/// Writes a whole fit to the directory `path`, which appears when it is complete.
 ///
 /// # Errors
 ///
 /// If the directory is not empty, or a file cannot be written.
 pub fn write(fit: &Fit, path: impl AsRef<Path>) -> Result<()> {
-    let path = path.as_ref();
-    super::make_directory(path)?;
-    let zarr = ZarrFit::new(path)?;
+    super::directory::save(path.as_ref(), |directory| write_into(fit, directory))
+}
+
+pub(super) fn write_into(fit: &Fit, directory: &Path) -> Result<()> {
+    let zarr = ZarrFit::new(directory)?;
     let stats = stat_names(fit);
     for (number, chain) in fit.chains().iter().enumerate() {
         let mut sink = zarr.chain();

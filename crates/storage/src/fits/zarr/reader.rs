@@ -1,20 +1,18 @@
 //! Zarr back into a fit: stores of this library, of ArviZ and xarray, version 2 and 3.
 
 use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
-use std::sync::Arc;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use sgmcmc_samplers::run::Fit;
-use zarrs::array::{Array, ArraySubset, ElementOwned};
-use zarrs::filesystem::FilesystemStore;
-use zarrs::group::Group;
-use zarrs::storage::{ListableStorageTraits, StorePrefix};
 
 use super::OWN;
+use super::array::ArrayInfo;
+use super::chunks::read_all;
 use super::schema::{DIMENSIONS, FIRST, GROUPS, arrays};
 use crate::error::{Error, Place, Problem, Result};
 use crate::fits::table::{self, Extra};
+use crate::limit::{Budget, memory_limit};
 
 /// What compression can make of a byte, at most: a store that announces more numbers than that is damaged.
 const MOST_PER_BYTE: u64 = 1000;
@@ -49,17 +47,13 @@ impl Draws {
 ///
 /// With store and array: if metadata or a chunk is damaged or missing, or compressed in another way.
 pub fn read(path: impl AsRef<Path>) -> Result<Fit> {
-    let path = path.as_ref();
-    // For whoever reads a damaged store, a panic of the `zarrs` crate is an error like any other.
-    catch_unwind(AssertUnwindSafe(|| read_store(path)))
-        .unwrap_or_else(|_| Err(Error::file(path, Problem::Corrupt { detail: "its arrays make no sense".into() })))
+    read_within(path.as_ref(), memory_limit())
 }
 
-fn read_store(path: &Path) -> Result<Fit> {
-    let corrupt = |detail: String| Error::file(path, Problem::Corrupt { detail });
-    let store = Arc::new(FilesystemStore::new(path).map_err(|error| corrupt(error.to_string()))?);
-    let posterior = group(path, &store, GROUPS[0])?;
-    let statistics = if path.join(GROUPS[1]).is_dir() { group(path, &store, GROUPS[1])? } else { Vec::new() };
+pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
+    let mut budget = Budget::new(limit);
+    let posterior = group(path, GROUPS[0], &mut budget)?;
+    let statistics = if path.join(GROUPS[1]).is_dir() { group(path, GROUPS[1], &mut budget)? } else { Vec::new() };
     let all = || posterior.iter().chain(statistics.iter().filter(|array| array.shape.len() == 2));
     let chains = posterior.iter().map(|array| array.shape[0]).min().unwrap_or(0);
     // A run killed between two arrays may have made one longer than another.
@@ -109,7 +103,9 @@ fn read_store(path: &Path) -> Result<Fit> {
         }
         (columns, draws)
     };
-    let fit = table::fit(path, layout, (0..chains).map(chain).collect())?;
+    let planned = extra.as_ref().map(|extra| extra.planned.clone()).unwrap_or_default();
+    let numbered = (0..chains).map(|number| (number, chain(number).0, draws)).collect();
+    let fit = table::fit(path, layout, numbered, &planned)?;
     match extra.filter(|_| known.is_some()) {
         Some(extra) => extra.dress(path, fit),
         None => Ok(fit),
@@ -117,80 +113,50 @@ fn read_store(path: &Path) -> Result<Fit> {
 }
 
 /// All arrays of draws of a group, in the order of their names.
-fn group(path: &Path, store: &Arc<FilesystemStore>, name: &str) -> Result<Vec<Draws>> {
-    let corrupt = |detail: String| Error::at(path, Place::default().column(name), Problem::Corrupt { detail });
-    let group = Group::open(Arc::clone(store), &format!("/{name}")).map_err(|error| corrupt(error.to_string()))?;
-    let mut arrays = group.child_arrays().map_err(|error| corrupt(error.to_string()))?;
-    arrays.sort_by_key(|array| array.path().to_string());
+fn group(path: &Path, name: &str, budget: &mut Budget) -> Result<Vec<Draws>> {
+    let fail = |error| Error::at(path, Place::default().column(name), Problem::reading(error));
+    let mut directories: Vec<PathBuf> = Vec::new();
+    for entry in fs::read_dir(path.join(name)).map_err(fail)? {
+        let entry = entry.map_err(fail)?.path();
+        if entry.is_dir() {
+            directories.push(entry);
+        }
+    }
+    directories.sort();
     let mut read = Vec::new();
-    for array in arrays {
-        if dimensions(&array).is_some_and(|names| names.len() >= 2 && names[..2] == DIMENSIONS) {
-            let full = array.path().as_str().trim_start_matches('/').to_owned();
-            read.push(
-                read_array(store, &array)
-                    .map_err(|detail| Error::at(path, Place::default().column(full), Problem::Corrupt { detail }))?,
-            );
+    for directory in directories {
+        let array = directory.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let fail = |problem| Error::at(path, Place::default().column(format!("{name}/{array}")), problem);
+        let Some(info) = ArrayInfo::read(&directory) else { continue };
+        let info = info.map_err(|detail| fail(Problem::Corrupt { detail }))?;
+        let of_draws = |names: &Vec<String>| names.len() >= 2 && names[..2] == DIMENSIONS;
+        if info.dimensions.as_ref().is_some_and(of_draws) {
+            read.push(read_array(&directory, array.clone(), &info, budget).map_err(fail)?);
         }
     }
     Ok(read)
 }
 
-/// The names of dimensions: a field of version 3, an attribute of version 2.
-fn dimensions(array: &Array<FilesystemStore>) -> Option<Vec<String>> {
-    if let Some(names) = array.dimension_names() {
-        return names.iter().cloned().collect();
+fn read_array(directory: &Path, name: String, info: &ArrayInfo, budget: &mut Budget) -> Result<Draws, Problem> {
+    let bytes = stored_bytes(directory).map_err(Problem::Io)?;
+    let numbers = info.shape.iter().try_fold(1_u64, |count, size| count.checked_mul(*size));
+    if info.shape.len() < 2 || numbers.is_none_or(|count| count > bytes.saturating_mul(MOST_PER_BYTE)) {
+        let detail = format!("the shape {:?} and the {bytes} bytes that are there do not go together", info.shape);
+        return Err(Problem::Corrupt { detail });
     }
-    let names = array.attributes().get("_ARRAY_DIMENSIONS")?.as_array()?;
-    names.iter().map(|name| name.as_str().map(str::to_owned)).collect()
+    let values = read_all(info, directory, budget)?;
+    Ok(Draws { name, shape: info.shape.iter().map(|size| *size as usize).collect(), values })
 }
 
-fn read_array(store: &FilesystemStore, array: &Array<FilesystemStore>) -> Result<Draws, String> {
-    let full = array.path().as_str();
-    let prefix = StorePrefix::new(format!("{}/", full.trim_start_matches('/'))).map_err(|error| error.to_string())?;
-    let bytes = store.size_prefix(&prefix).map_err(|error| error.to_string())?;
-    let most = bytes.saturating_mul(MOST_PER_BYTE);
-    let chunk = array.chunk_shape(&vec![0; array.shape().len()]).map_err(|error| error.to_string())?;
-    let numbers = array.shape().iter().try_fold(1_u64, |count, size| count.checked_mul(*size));
-    let per_chunk = chunk.iter().try_fold(1_u64, |count, size| count.checked_mul(size.get()));
-    if [numbers, per_chunk].iter().any(|count| count.is_none_or(|count| count > most)) {
-        return Err(format!("the shape {:?} and the {bytes} bytes that are there do not go together", array.shape()));
+/// The bytes of all files below a directory.
+fn stored_bytes(directory: &Path) -> io::Result<u64> {
+    let mut bytes = 0_u64;
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let data = entry.metadata()?;
+        bytes = bytes.saturating_add(if data.is_dir() { stored_bytes(&entry.path())? } else { data.len() });
     }
-    let whole = ArraySubset::new_with_shape(array.shape().to_vec());
-    let values = numbers_of(array, &whole)?;
-    let shape: Vec<usize> = array.shape().iter().map(|size| *size as usize).collect();
-    let name = full.rsplit('/').next().unwrap_or(full).to_owned();
-    if values.len() as u64 != numbers.unwrap_or(0) {
-        return Err("it has another number of values than its shape says".into());
-    }
-    Ok(Draws { name, shape, values })
-}
-
-/// All numbers of an array of any type of number.
-fn numbers_of(array: &Array<FilesystemStore>, whole: &ArraySubset) -> Result<Vec<f64>, String> {
-    fn pull<T: ElementOwned>(
-        array: &Array<FilesystemStore>,
-        whole: &ArraySubset,
-        convert: impl Fn(T) -> f64,
-    ) -> Result<Vec<f64>, String> {
-        let values: Vec<T> = array.retrieve_array_subset(whole).map_err(|error| error.to_string())?;
-        Ok(values.into_iter().map(convert).collect())
-    }
-    let metadata = serde_json::to_value(array.metadata()).map_err(|error| error.to_string())?;
-    // "float64" in version 3, "<f8" in version 2.
-    let kind = metadata["data_type"].as_str().or(metadata["dtype"].as_str()).unwrap_or_default();
-    match kind.trim_start_matches(['<', '>', '|', '=']) {
-        "float64" | "f8" => pull(array, whole, |number: f64| number),
-        "float32" | "f4" => pull(array, whole, |number: f32| number.into()),
-        "int64" | "i8" => pull(array, whole, |number: i64| number as f64),
-        "int32" | "i4" => pull(array, whole, |number: i32| number.into()),
-        "int16" | "i2" => pull(array, whole, |number: i16| number.into()),
-        "int8" | "i1" => pull(array, whole, |number: i8| number.into()),
-        "uint64" | "u8" => pull(array, whole, |number: u64| number as f64),
-        "uint32" | "u4" => pull(array, whole, |number: u32| number.into()),
-        "uint8" | "u1" => pull(array, whole, |number: u8| number.into()),
-        "bool" | "b1" => pull(array, whole, |value: bool| value.into()),
-        other => Err(format!("`{other}` is no type of numbers")),
-    }
+    Ok(bytes)
 }
 
 /// What only this library knows of a fit, if it wrote the store.

@@ -1,9 +1,6 @@
 //! The arrays of a fit: their names, dimensions and places in a row of numbers.
 
-use std::num::NonZeroU64;
-
 use sgmcmc_core::Layout;
-use zarrs::array::{ArrayBuilder, ArrayCreateError, data_type};
 
 use crate::fits::table::unique;
 
@@ -40,24 +37,14 @@ impl Array {
         format!("{}/{}", self.group, self.name)
     }
 
-    /// How it is stored when there are so many chains and draws, `block` draws to a chunk.
-    pub(super) fn builder(&self, chains: u64, draws: u64, block: u64) -> Result<ArrayBuilder, ArrayCreateError> {
+    /// The metadata of the array when there are so many chains and draws, `block` draws to a chunk.
+    pub(super) fn metadata(&self, chains: u64, draws: u64, block: u64) -> serde_json::Value {
         let inner = || self.shape.iter().map(|size| *size as u64);
         let shape: Vec<u64> = [chains, draws].into_iter().chain(inner()).collect();
-        let chunk: Vec<NonZeroU64> = [1, block]
-            .into_iter()
-            .chain(inner())
-            .map(|size| NonZeroU64::new(size).unwrap_or(NonZeroU64::MIN))
-            .collect();
-        let mut builder = if self.is_whole() {
-            ArrayBuilder::new(shape, chunk, data_type::int64(), 0_i64)
-        } else {
-            ArrayBuilder::new(shape, chunk, data_type::float64(), f64::NAN)
-        };
-        let inner = (0..self.shape.len()).map(|axis| format!("{}_dim_{axis}", self.name));
-        let names: Vec<String> = DIMENSIONS.map(str::to_owned).into_iter().chain(inner).collect();
-        builder.dimension_names(Some(names));
-        Ok(builder)
+        let chunk: Vec<u64> = [1, block].into_iter().chain(inner()).map(|size| size.max(1)).collect();
+        let axes = (0..self.shape.len()).map(|axis| format!("{}_dim_{axis}", self.name));
+        let names: Vec<String> = DIMENSIONS.map(str::to_owned).into_iter().chain(axes).collect();
+        super::array::metadata(&shape, &chunk, self.is_whole(), &names)
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use sgmcmc_core::{Error, Result};
 use sgmcmc_samplers::sink::{Draw, Schema, Sink};
 
+use super::array::chunk_key;
 use super::schema::{Array, FIRST, arrays};
 use super::store::{Files, Store};
 use crate::fits::append::failed;
@@ -62,7 +63,7 @@ impl ZarrDraws {
 
     /// Writes the chunk as far as it is filled, and makes it visible.
     fn put(&mut self) -> Result<()> {
-        let Some(files) = &self.files else { return Ok(()) };
+        let Some(files) = self.files.as_deref() else { return Ok(()) };
         let chunk = self.before / self.block as u64;
         // An iteration says that a draw is there: it is the first to go and the last to come.
         let (whole, others): (Vec<&Array>, Vec<&Array>) = self.arrays.iter().partition(|array| array.is_whole());
@@ -90,25 +91,21 @@ impl ZarrDraws {
         Ok(())
     }
 
-    fn put_chunk(&self, files: &Arc<Files>, array: &Array, chunk: u64) -> Result<(), Box<dyn std::error::Error>> {
-        let block = self.block as u64;
-        let builder = array.builder(self.chain as u64 + 1, (chunk + 1) * block, block)?;
-        let stored = builder.build(Arc::clone(files), &format!("/{}", array.path()))?;
+    fn put_chunk(&self, files: &Files, array: &Array, chunk: u64) -> std::io::Result<()> {
         let mut place = vec![0; 2 + array.shape.len()];
         (place[0], place[1]) = (self.chain as u64, chunk);
-        if array.is_whole() {
-            let mut iterations: Vec<i64> = self.iterations.iter().map(|iteration| *iteration as i64).collect();
-            iterations.resize(self.block, 0);
-            stored.store_chunk(&place, iterations)?;
+        let bytes: Vec<u8> = if array.is_whole() {
+            let missing = std::iter::repeat_n(0, self.block - self.iterations.len());
+            self.iterations.iter().copied().chain(missing).flat_map(u64::to_le_bytes).collect()
         } else {
             // The iteration is not among the rows.
             let columns = array.offset - 1..array.offset - 1 + array.width();
             let rows = self.rows.chunks_exact(self.width);
-            let mut numbers: Vec<f64> = rows.flat_map(|row| &row[columns.clone()]).copied().collect();
-            numbers.resize(self.block * array.width(), f64::NAN);
-            stored.store_chunk(&place, numbers)?;
-        }
-        Ok(())
+            let numbers = rows.flat_map(|row| &row[columns.clone()]).copied();
+            let missing = std::iter::repeat_n(f64::NAN, (self.block - self.iterations.len()) * array.width());
+            numbers.chain(missing).flat_map(f64::to_le_bytes).collect()
+        };
+        files.put(&chunk_key(&array.path(), &place), &bytes)
     }
 }
 
@@ -123,8 +120,7 @@ impl Sink for ZarrDraws {
         (self.before, self.clean, self.restored, self.written) = (0, false, false, false);
         self.iterations.clear();
         self.rows.clear();
-        let (layout, stats) = (schema.layout.clone(), schema.stats.clone());
-        let extra = Extra { layout, stats, info: None, endings: Vec::new() };
+        let extra = Extra::streamed(schema, None);
         let (arrays, block) = (self.arrays.clone(), self.block as u64);
         let mut store = self.store();
         store.begin(extra, arrays, block);

@@ -1,7 +1,7 @@
 //! The files of a store, and what all its chains share.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,14 +9,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Map, Value, json};
 use sgmcmc_core::Result;
-use zarrs::array::{ArrayBuilder, data_type};
-use zarrs::storage::{Bytes, OffsetBytesIterator, StorageError, StoreKey, StorePrefix, WritableStorageTraits};
 
 use super::OWN;
+use super::array::{chunk_key, metadata};
 use super::schema::{Array, DIMENSIONS, GROUPS};
 use crate::error::{Error, Problem};
 use crate::fits::append::failed;
 use crate::fits::table::Extra;
+use crate::output::{self, File};
+
+/// How the names of files that are being written begin.
+pub(super) const UNFINISHED: &str = ".unfinished-";
 
 /// Elements of a chunk of the coordinates.
 const COORDINATES: u64 = 1 << 14;
@@ -42,7 +45,7 @@ impl Files {
             let number: Option<u64> = entry.file_name().to_str().and_then(|name| name.parse().ok());
             if number.is_some_and(|number| number >= first) {
                 let path = entry.path();
-                if path.is_dir() { fs::remove_dir_all(path)? } else { fs::remove_file(path)? }
+                if path.is_dir() { output::remove_dir_all(path)? } else { output::remove_file(path)? }
             }
         }
         Ok(())
@@ -53,45 +56,21 @@ impl Files {
         self.root.join(array.path()).join(format!("c/{chain}/{chunk}")).exists()
     }
 
-    fn remove(&self, name: &str) -> Result<(), StorageError> {
-        let path = self.root.join(name);
-        let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-        match removed {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Arc::new(error).into()),
-            _ => Ok(()),
-        }
-    }
-}
-
-impl WritableStorageTraits for Files {
-    fn set(&self, key: &StoreKey, value: Bytes) -> Result<(), StorageError> {
-        let path = self.root.join(key.as_str());
+    /// Replaces a file, all of it or nothing.
+    pub(super) fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
+        let path = self.root.join(key);
         let number = self.unfinished.fetch_add(1, Ordering::Relaxed);
-        let unfinished = self.root.join(format!(".unfinished-{}-{number}", std::process::id()));
-        let write = || -> io::Result<()> {
-            if let Some(directory) = path.parent() {
-                fs::create_dir_all(directory)?;
-            }
-            File::create(&unfinished)?.write_all(&value)?;
-            fs::rename(&unfinished, &path)
-        };
-        write().map_err(|error| Arc::new(error).into())
-    }
-
-    fn set_partial_many(&self, key: &StoreKey, _: OffsetBytesIterator<'_>) -> Result<(), StorageError> {
-        Err(StorageError::Unsupported(format!("{key} is written whole")))
-    }
-
-    fn erase(&self, key: &StoreKey) -> Result<(), StorageError> {
-        self.remove(key.as_str())
-    }
-
-    fn erase_prefix(&self, prefix: &StorePrefix) -> Result<(), StorageError> {
-        self.remove(prefix.as_str())
-    }
-
-    fn supports_set_partial(&self) -> bool {
-        false
+        let unfinished = self.root.join(format!("{UNFINISHED}{}-{number}", std::process::id()));
+        if let Some(directory) = path.parent() {
+            output::create_dir_all(directory)?;
+        }
+        let written = File::create(&unfinished)
+            .and_then(|mut file| file.write_all(bytes))
+            .and_then(|()| output::rename(&unfinished, &path));
+        if written.is_err() {
+            let _ = output::remove_file(&unfinished);
+        }
+        written
     }
 }
 
@@ -119,7 +98,7 @@ struct RunArrays {
 impl Store {
     pub(super) fn open(path: &Path) -> crate::Result<Self> {
         let fail = |error| Error::file(path, Problem::Io(error));
-        fs::create_dir_all(path).map_err(fail)?;
+        output::create_dir_all(path).map_err(fail)?;
         let files = Arc::new(Files { root: path.to_path_buf(), unfinished: AtomicU64::new(0) });
         let mut store = Self { path: path.to_path_buf(), files, added: BTreeMap::new(), run: None, extra: None };
         // Groups that were added before stay.
@@ -140,9 +119,12 @@ impl Store {
 
     /// Says what the chains write. The first of them decides.
     pub(super) fn begin(&mut self, extra: Extra, arrays: Vec<Array>, block: u64) {
-        if self.run.is_none() {
-            self.run = Some(RunArrays { arrays, block, draws: BTreeMap::new(), coordinates: [0; 2] });
-            self.extra = Some(extra);
+        match &mut self.extra {
+            Some(first) if self.run.is_some() => first.planned.extend(extra.planned),
+            _ => {
+                self.run = Some(RunArrays { arrays, block, draws: BTreeMap::new(), coordinates: [0; 2] });
+                self.extra = Some(extra);
+            }
         }
     }
 
@@ -183,19 +165,14 @@ impl Store {
     }
 
     fn put(&self, name: &str, content: &Value) -> Result<()> {
-        let key = StoreKey::new(name).map_err(|error| failed(&self.path, error))?;
         let bytes = serde_json::to_vec_pretty(content).map_err(|error| failed(&self.path, error))?;
-        self.files.set(&key, bytes.into()).map_err(|error| failed(&self.path.join(name), error))
+        self.files.put(name, &bytes).map_err(|error| failed(&self.path.join(name), error))
     }
 }
 
 impl RunArrays {
     /// Adds the metadata of the groups, their arrays and coordinates.
-    fn describe(
-        &mut self,
-        files: &Arc<Files>,
-        nodes: &mut BTreeMap<String, Value>,
-    ) -> Result<(), Box<dyn std::error::Error>> {
+    fn describe(&mut self, files: &Files, nodes: &mut BTreeMap<String, Value>) -> io::Result<()> {
         let chains = self.draws.keys().last().map_or(0, |last| *last as u64 + 1);
         let draws = self.draws.values().max().copied().unwrap_or(0);
         for group in GROUPS {
@@ -208,8 +185,7 @@ impl RunArrays {
         }
         self.coordinates = [chains, draws];
         for array in &self.arrays {
-            let metadata = array.builder(chains, draws, self.block)?.build_metadata()?;
-            nodes.insert(array.path(), serde_json::to_value(metadata)?);
+            nodes.insert(array.path(), array.metadata(chains, draws, self.block));
         }
         Ok(())
     }
@@ -220,20 +196,12 @@ pub(super) fn group_metadata() -> Value {
 }
 
 /// Writes a coordinate, 0, 1, … below `size`, of which `written` are there, and gives its metadata.
-pub(super) fn coordinate(
-    files: &Arc<Files>,
-    path: &str,
-    name: &str,
-    size: u64,
-    written: u64,
-) -> Result<Value, Box<dyn std::error::Error>> {
-    let mut builder = ArrayBuilder::new(vec![size], vec![COORDINATES], data_type::int64(), 0_i64);
-    builder.dimension_names(Some([name]));
-    let array = builder.build(Arc::clone(files), &format!("/{path}"))?;
-    // Chunks are written whole; what lies behind the size is not seen.
+pub(super) fn coordinate(files: &Files, path: &str, name: &str, size: u64, written: u64) -> io::Result<Value> {
+    // Chunks are written whole; elements behind the size are not seen.
     for chunk in written.div_ceil(COORDINATES)..size.div_ceil(COORDINATES) {
         let first = chunk * COORDINATES;
-        array.store_chunk(&[chunk], (first..first + COORDINATES).map(|i| i as i64).collect::<Vec<i64>>())?;
+        let bytes: Vec<u8> = (first..first + COORDINATES).flat_map(u64::to_le_bytes).collect();
+        files.put(&chunk_key(path, &[chunk]), &bytes)?;
     }
-    Ok(serde_json::to_value(builder.build_metadata()?)?)
+    Ok(metadata(&[size], &[COORDINATES], true, &[name.to_owned()]))
 }

@@ -40,6 +40,8 @@ pub(super) struct Levels {
     names: Vec<String>,
     given: bool,
     one_hot: bool,
+    /// The bytes that the names of levels take.
+    name_bytes: usize,
 }
 
 impl Cells {
@@ -47,7 +49,7 @@ impl Cells {
         let levels = |given: &Option<Vec<String>>, one_hot| {
             let names = given.clone().unwrap_or_default();
             let known = names.iter().enumerate().map(|(code, name)| (name.clone().into_bytes(), code)).collect();
-            Self::Levels(Levels { codes: Vec::new(), known, names, given: given.is_some(), one_hot })
+            Self::Levels(Levels { codes: Vec::new(), known, names, given: given.is_some(), one_hot, name_bytes: 0 })
         };
         match (kind, precision) {
             (Kind::Float, Precision::Single) => Self::F32(Vec::new()),
@@ -117,6 +119,27 @@ impl Cells {
         Ok(())
     }
 
+    /// The bytes that the cells take.
+    pub(super) fn bytes(&self) -> u64 {
+        let bytes = match self {
+            Self::F32(values) => size_of_val(values.as_slice()),
+            Self::F64(values) => size_of_val(values.as_slice()),
+            Self::I64(values) => size_of_val(values.as_slice()),
+            Self::Levels(levels) => size_of_val(levels.codes.as_slice()) + levels.name_bytes,
+        };
+        bytes as u64
+    }
+
+    /// The bytes that the leaf takes: a code takes a column for each level where they are one-hot.
+    pub(super) fn finished_bytes(&self) -> u64 {
+        match self {
+            Self::Levels(levels) if levels.one_hot => {
+                (levels.codes.len() as u64).saturating_mul(levels.names.len() as u64).saturating_mul(4)
+            }
+            other => other.bytes(),
+        }
+    }
+
     /// Forgets all cells but the first `count`.
     pub(super) fn truncate(&mut self, count: usize) {
         match self {
@@ -153,6 +176,8 @@ impl Levels {
                 return Err(Problem::UnknownLevel { text: shortened(text), levels: self.names.clone() });
             }
             None => {
+                // Twice the name, and what a map and a vector need to hold it.
+                self.name_bytes += 2 * text.len() + 96;
                 self.known.insert(text.to_vec(), self.names.len());
                 self.names.push(String::from_utf8_lossy(text).into_owned());
                 self.names.len() - 1

@@ -15,6 +15,7 @@ use columns::Heading;
 use records::{Format, Records};
 
 use crate::error::{Error, Place, Problem, Result};
+use crate::limit::{exceeded, memory_limit};
 
 /// What stands between two fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +68,7 @@ pub struct Csv {
     tokens: Vec<String>,
     allow_non_finite: bool,
     precision: Precision,
+    limit: u64,
     leaves: Vec<(String, Fields, Kind)>,
 }
 
@@ -98,6 +100,7 @@ pub fn csv(path: impl AsRef<Path>) -> Csv {
         tokens: ["", "NA", "N/A", "?"].map(String::from).to_vec(),
         allow_non_finite: false,
         precision: Precision::Single,
+        limit: memory_limit(),
         leaves: Vec::new(),
     }
 }
@@ -143,6 +146,12 @@ impl Csv {
     #[must_use]
     pub fn allow_non_finite(self) -> Self {
         Self { allow_non_finite: true, ..self }
+    }
+
+    /// How many bytes of memory the content may take, see [`limit`](crate::limit).
+    #[must_use]
+    pub fn memory_limit(self, bytes: u64) -> Self {
+        Self { limit: bytes, ..self }
     }
 
     /// The type of all float leaves: f32 unless said otherwise.
@@ -205,7 +214,7 @@ impl Csv {
     /// As [`read`](Self::read), with the levels of categories and the number of rows left out.
     pub fn read_table(&self) -> Result<Table> {
         let path = self.path.as_path();
-        let mut records = Records::open(path, self.format)?;
+        let mut records = Records::open(path, self.format, self.limit)?;
         let Some(first) = records.next()? else { return Err(Error::file(path, Problem::Empty)) };
         let names =
             self.header.then(|| first.iter().map(|name| String::from_utf8_lossy(name.trim_ascii()).into()).collect());
@@ -221,6 +230,8 @@ impl Csv {
                 leaves.iter_mut().for_each(|(columns, cells)| cells.truncate(rows * columns.len()));
                 dropped += 1;
             }
+            let used = leaves.iter().map(|(_, cells)| cells.bytes()).sum();
+            records.allow(used)?;
             more = records.next()?.is_some();
         }
         if rows == 0 {
@@ -228,6 +239,9 @@ impl Csv {
         }
         let (mut columns, mut levels) = (Vec::new(), Vec::new());
         for ((name, ..), (numbers, cells)) in self.leaves.iter().zip(leaves) {
+            if cells.finished_bytes() > self.limit {
+                return Err(Error::file(path, exceeded(self.limit)));
+            }
             let finished = cells.finish(name, numbers.len(), self.precision).map_err(Error::content(path))?;
             columns.push(finished.0);
             levels.extend(finished.1.map(|names| (name.clone(), names)));

@@ -1,13 +1,16 @@
 //! The records of a text file, by the `csv` crate or, between runs of white space, line by line.
 
+use std::cell::Cell;
 use std::io::BufRead;
 use std::path::Path;
+use std::rc::Rc;
 
 use csv::ByteRecord;
 
 use super::Separator;
 use crate::error::{Error, Place, Problem, Result};
-use crate::source::{Lines, open};
+use crate::limit::exceeded;
+use crate::source::{Lines, Metered, open, read_line};
 
 /// How a file is cut into records.
 #[derive(Clone, Copy, Debug)]
@@ -26,26 +29,41 @@ pub(super) struct Records<'a> {
     line: u64,
     /// Bytes of the lines that were skipped.
     skipped: u64,
+    limit: u64,
+    /// Bytes that the next record may take.
+    allowance: Rc<Cell<u64>>,
 }
 
 enum Kind<'a> {
-    Delimited(csv::Reader<Box<dyn BufRead>>),
+    Delimited(csv::Reader<Metered<Box<dyn BufRead>>>),
     Spaced(Lines<'a>),
 }
 
 impl<'a> Records<'a> {
-    pub(super) fn open(path: &'a Path, format: Format) -> Result<Self> {
+    pub(super) fn open(path: &'a Path, format: Format, limit: u64) -> Result<Self> {
         let mut reader = open(path)?;
-        let skipped = skip_lines(path, reader.as_mut(), format.skip)?;
+        let skipped = skip_lines(path, reader.as_mut(), format.skip, limit)?;
+        let allowance = Rc::new(Cell::new(limit));
         let kind = match format.separator {
             Separator::Byte(delimiter) => {
                 let mut builder = csv::ReaderBuilder::new();
                 builder.has_headers(false).flexible(true).delimiter(delimiter).comment(format.comment);
-                Kind::Delimited(builder.from_reader(reader))
+                Kind::Delimited(builder.from_reader(Metered::new(reader, Rc::clone(&allowance))))
             }
-            Separator::Whitespace => Kind::Spaced(Lines::new(path, reader, format.skip)),
+            Separator::Whitespace => Kind::Spaced(Lines::new(path, reader, format.skip).longest(limit)),
         };
-        Ok(Self { path, format, kind, record: ByteRecord::new(), line: format.skip, skipped })
+        Ok(Self { path, format, kind, record: ByteRecord::new(), line: format.skip, skipped, limit, allowance })
+    }
+
+    /// Says how many bytes the cells take so far: the next record may take the rest.
+    pub(super) fn allow(&mut self, used: u64) -> Result<()> {
+        match self.limit.checked_sub(used) {
+            Some(left) => {
+                self.allowance.set(left);
+                Ok(())
+            }
+            None => Err(Error::at(self.path, Place::line(self.line()), exceeded(self.limit))),
+        }
     }
 
     /// The next record, if there is one.
@@ -57,6 +75,9 @@ impl<'a> Records<'a> {
                 Err(error) => {
                     let line = reader.position().line() + self.format.skip;
                     let problem = match error.into_kind() {
+                        csv::ErrorKind::Io(error) if error.kind() == std::io::ErrorKind::OutOfMemory => {
+                            exceeded(self.limit)
+                        }
                         csv::ErrorKind::Io(error) => Problem::reading(error),
                         other => Problem::Corrupt { detail: format!("{other:?}") },
                     };
@@ -103,9 +124,8 @@ impl<'a> Records<'a> {
         let mut reader = open(self.path).ok()?;
         let (mut end, mut number, mut line) = (0_u64, 0, Vec::new());
         loop {
-            line.clear();
             let start = end;
-            let length = reader.read_until(b'\n', &mut line).ok().filter(|length| *length > 0)?;
+            let length = read_line(&mut reader, &mut line, self.limit).ok().filter(|length| *length > 0)?;
             end += length as u64;
             number += 1;
             let rest = &line[usize::try_from(offset.saturating_sub(start)).unwrap_or(length).min(length)..];
@@ -118,13 +138,14 @@ impl<'a> Records<'a> {
     }
 }
 
-fn skip_lines(path: &Path, reader: &mut dyn BufRead, count: u64) -> Result<u64> {
+fn skip_lines(path: &Path, reader: &mut dyn BufRead, count: u64, longest: u64) -> Result<u64> {
     let (mut bytes, mut line) = (0, Vec::new());
     for number in 1..=count {
-        line.clear();
-        let length = reader
-            .read_until(b'\n', &mut line)
-            .map_err(|error| Error::at(path, Place::line(number), Problem::reading(error)))?;
+        let length =
+            read_line(reader, &mut line, longest).map_err(|problem| Error::at(path, Place::line(number), problem))?;
+        if length == 0 {
+            break;
+        }
         bytes += length as u64;
     }
     Ok(bytes)
