@@ -12,6 +12,7 @@ mod build;
 mod by_hand;
 mod chains;
 mod data;
+mod deep;
 mod engine;
 mod explain;
 mod handwritten;
@@ -37,6 +38,7 @@ benchmarks:
   allocs     allocations per step; fails if there are any (but for the eager engine)
   chains     draws per second of one chain and of two
   build      ms to make an evaluator
+  deep       µs per operation to compile closures of 1 000, 10 000 and 100 000 operations
   rows       values and gradients of single observations, against the gradient of their sum
   explain    what the compiled engine makes of the closures
   overhead   gradients of the eager engine against a bare Burn loop doing the same
@@ -69,6 +71,7 @@ fn run(benchmark: &str, rest: &[String]) -> Result<(), Box<dyn Error>> {
         "build" => build::run(&arguments.closures()?),
         "rows" => rows::run(&arguments.closures()?),
         "explain" => explain::run(&arguments.closures()?),
+        "deep" => deep::run(),
         "overhead" => Ok(overhead::run()?),
         _ => Err(format!("no benchmark `{benchmark}`\n{USAGE}").into()),
     }

@@ -29,6 +29,14 @@ impl Graph {
         self.affine(x, -1.0, 0.0)
     }
 
+    /// The first node that is none of these operations of one input, on the way from `id` towards the leaves.
+    pub(crate) fn below(&self, mut id: NodeId, passes: impl Fn(&Op) -> bool) -> NodeId {
+        while let ([x], true) = (self.node(id).inputs.as_slice(), passes(&self.node(id).op)) {
+            id = *x;
+        }
+        id
+    }
+
     /// The input of `id` if it is this function of one.
     pub(crate) fn argument(&self, op: UnaryOp, id: NodeId) -> Option<NodeId> {
         let node = self.node(id);

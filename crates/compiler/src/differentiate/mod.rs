@@ -47,9 +47,9 @@ pub fn differentiate(
     if wanted[root.index()] {
         adjoints.start(root, seed)?;
     }
-    for index in (0..wanted.len()).rev() {
-        if let (true, Some(adjoint)) = (wanted[index], adjoints.of[index]) {
-            adjoints.backward(index, adjoint, &wanted)?;
+    for id in adjoints.graph.ids_before(wanted.len()).rev() {
+        if let (true, Some(adjoint)) = (wanted[id.index()], adjoints.of[id.index()]) {
+            adjoints.backward(id, adjoint, &wanted)?;
         }
     }
     let adjoint = |leaf: &NodeId| adjoints.of.get(leaf.index()).copied().flatten();
@@ -59,7 +59,8 @@ pub fn differentiate(
 /// Which nodes up to the root depend on a leaf by way of operations with a gradient.
 fn depends(graph: &Graph, root: NodeId, leaves: &[NodeId]) -> Vec<bool> {
     let mut wanted = vec![false; root.index() + 1];
-    for (index, id) in graph.ids().take(wanted.len()).enumerate() {
+    leaves.iter().filter(|leaf| **leaf <= root).for_each(|leaf| wanted[leaf.index()] = true);
+    for id in graph.ids_before(wanted.len()) {
         let node = graph.node(id);
         let flows = !matches!(
             node.op,
@@ -69,7 +70,7 @@ fn depends(graph: &Graph, root: NodeId, leaves: &[NodeId]) -> Vec<bool> {
                 )
         );
         let from_inputs = flows && node.inputs.iter().any(|input| wanted[input.index()]);
-        wanted[index] = node.kind == Kind::Float && (from_inputs || leaves.contains(&id));
+        wanted[id.index()] = node.kind == Kind::Float && (from_inputs || wanted[id.index()]);
     }
     wanted
 }
@@ -93,9 +94,8 @@ impl Adjoints<'_> {
     }
 
     /// Passes the adjoint `g` of a node on to its inputs.
-    fn backward(&mut self, index: usize, g: NodeId, wanted: &[bool]) -> Result<()> {
-        let node = self.graph.nodes()[index].clone();
-        let Some(y) = self.graph.ids().nth(index) else { return Ok(()) };
+    fn backward(&mut self, y: NodeId, g: NodeId, wanted: &[bool]) -> Result<()> {
+        let node = self.graph.node(y).clone();
         let wanted: Vec<bool> = node.inputs.iter().map(|input| wanted[input.index()]).collect();
         if !wanted.contains(&true) {
             return Ok(());

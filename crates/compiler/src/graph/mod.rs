@@ -16,6 +16,7 @@ pub use op::{BinaryOp, CompareOp, LogicOp, Number, Op, ReduceOp, Stretch, UnaryO
 pub use shape::{Kind, Shape, broadcast, strides};
 
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
@@ -50,6 +51,27 @@ pub struct Graph {
     nodes: Vec<Node>,
     known: HashMap<Node, NodeId>,
     constants: Vec<Arc<[f64]>>,
+    /// The numbers of the constants by their bits.
+    known_constants: HashMap<Bits, usize>,
+}
+
+/// The values of a constant, equal where all bits are.
+#[derive(Clone, Debug)]
+struct Bits(Arc<[f64]>);
+
+impl PartialEq for Bits {
+    fn eq(&self, other: &Self) -> bool {
+        let bits = |values: &Arc<[f64]>| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        Arc::ptr_eq(&self.0, &other.0) || bits(&self.0) == bits(&other.0)
+    }
+}
+
+impl Eq for Bits {}
+
+impl Hash for Bits {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.iter().for_each(|value| value.to_bits().hash(state));
+    }
 }
 
 impl Graph {
@@ -64,8 +86,13 @@ impl Graph {
     }
 
     /// All ids in order.
-    pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
-        (0..self.nodes.len() as u32).map(NodeId)
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
+        self.ids_before(self.nodes.len())
+    }
+
+    /// The first `count` ids in order.
+    pub(crate) fn ids_before(&self, count: usize) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
+        (0..count.min(self.nodes.len()) as u32).map(NodeId)
     }
 
     /// The node of this id.
@@ -121,21 +148,18 @@ impl Graph {
     /// # Errors
     ///
     /// If there are not as many values as `dims` say.
-    pub fn constant(&mut self, values: Vec<f64>, dims: impl Into<Vec<usize>>, kind: Kind) -> Result<NodeId> {
-        let shape = Shape::shared(dims);
+    pub fn constant(&mut self, values: impl Into<Arc<[f64]>>, dims: impl Into<Vec<usize>>, kind: Kind) -> Result<NodeId> {
+        let (values, shape): (Arc<[f64]>, _) = (values.into(), Shape::shared(dims));
         if values.len() != shape.size() {
             return Err(Error::shape("a constant", format!("{} values for {:?}", values.len(), shape.dims)));
         }
-        if let [first, rest @ ..] = values.as_slice()
+        if let [first, rest @ ..] = &*values
             && rest.iter().all(|value| value.to_bits() == first.to_bits())
         {
             return Ok(self.full(*first, shape.dims, kind));
         }
-        let same = |known: &Arc<[f64]>| {
-            known.len() == values.len() && known.iter().zip(&values).all(|(a, b)| a.to_bits() == b.to_bits())
-        };
-        let number = self.constants.iter().position(same).unwrap_or_else(|| {
-            self.constants.push(values.into());
+        let number = *self.known_constants.entry(Bits(values)).or_insert_with_key(|values| {
+            self.constants.push(values.0.clone());
             self.constants.len() - 1
         });
         Ok(self.add(Op::Constant(number), vec![], shape, kind))

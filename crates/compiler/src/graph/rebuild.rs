@@ -14,7 +14,7 @@ impl Graph {
     pub fn rebuild(&mut self, like: &Node, inputs: &[NodeId], from: &Graph) -> Result<NodeId> {
         match (&like.op, inputs) {
             (Op::Constant(number), _) => {
-                let values = from.constant_values(*number).to_vec();
+                let values = from.constant_values(*number).clone();
                 self.constant(values, like.shape.dims.clone(), like.kind)
             }
             (Op::Parameter(_) | Op::Data(_) | Op::Weight | Op::Full(_), _) => {

@@ -103,6 +103,8 @@ struct Site<'a> {
     inputs: &'a [NodeId],
     /// How often nodes of the new graph are used, for those that were in the old one.
     uses: &'a HashMap<NodeId, usize>,
+    /// The logarithms that were looked for in the new graph.
+    logs: &'a mut stable::Logs,
 }
 
 impl Site<'_> {
@@ -137,10 +139,10 @@ fn pass(old: &Graph, roots: &[NodeId], rule: &mut dyn FnMut(&mut Site<'_>) -> Re
     let mut graph = Graph::new();
     let mut uses: HashMap<NodeId, usize> = HashMap::new();
     let mut new: Vec<Option<NodeId>> = vec![None; old.nodes().len()];
-    let mut changed = false;
+    let (mut changed, mut logs) = (false, stable::Logs::new());
     for (index, node) in old.nodes().iter().enumerate().filter(|(index, _)| old_uses[*index] > 0) {
         let inputs: Vec<NodeId> = node.inputs.iter().filter_map(|input| new[input.index()]).collect();
-        let mut site = Site { graph: &mut graph, node, inputs: &inputs, uses: &uses };
+        let mut site = Site { graph: &mut graph, node, inputs: &inputs, uses: &uses, logs: &mut logs };
         let replaced = match rule(&mut site)? {
             Some(other) => site.fitted(other)?,
             None => None,

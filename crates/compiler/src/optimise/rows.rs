@@ -36,8 +36,7 @@ fn sum(site: &mut Site<'_>, x: NodeId) -> Result<Option<NodeId>> {
         let sum = site.graph.sum_rows(node.inputs[0]);
         return site.graph.rebuild(&node, &[sum], &Graph::new()).map(Some);
     }
-    let mut factors = Factors::default();
-    factors.collect(site, x, true);
+    let factors = Factors::of(site, x);
     let graph = &mut *site.graph;
     let (Some((first, shared)), Some((start, rest))) = (factors.shared.split_first(), factors.rows.split_first())
     else {
@@ -57,19 +56,21 @@ struct Factors {
 }
 
 impl Factors {
-    /// A product that is used elsewhere is a factor by itself: taking it apart would make more work.
-    fn collect(&mut self, site: &Site<'_>, id: NodeId, outermost: bool) {
-        if !site.graph.shape(id).rows {
-            self.shared.push(id);
-            return;
-        }
-        match site.graph.arguments(BinaryOp::Mul, id).filter(|_| outermost || site.used_once(id)) {
-            Some((a, b)) => {
-                self.collect(site, a, false);
-                self.collect(site, b, false);
+    /// The factors of `product`. A product that is used elsewhere is a factor by itself: taking it apart would make more work.
+    fn of(site: &Site<'_>, product: NodeId) -> Self {
+        let mut factors = Self::default();
+        let mut open = vec![product];
+        while let Some(id) = open.pop() {
+            if !site.graph.shape(id).rows {
+                factors.shared.push(id);
+                continue;
             }
-            None => self.rows.push(id),
+            match site.graph.arguments(BinaryOp::Mul, id).filter(|_| id == product || site.used_once(id)) {
+                Some((a, b)) => open.extend([b, a]),
+                None => factors.rows.push(id),
+            }
         }
+        factors
     }
 }
 

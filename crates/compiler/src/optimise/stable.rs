@@ -4,6 +4,8 @@
 //! log(1 + eˣ) → −log σ(−x). Shifts by something that is the same along the axis are dropped: m + lse(x − m) = lse(x),
 //! softmax(x − m) = softmax(x), max(a, b) + log(1 + e^−|a−b|) = b − log σ(b − a).
 
+use std::collections::HashMap;
+
 use super::movement::size_along;
 use super::{Site, Stage};
 use crate::error::Result;
@@ -20,7 +22,7 @@ pub(super) fn apply(site: &mut Site<'_>, stage: Stage) -> Result<Option<NodeId>>
     let inputs = site.inputs;
     let graph = &mut *site.graph;
     match (&site.node.op, inputs) {
-        (Op::Unary(UnaryOp::Log), [x]) => log(graph, *x),
+        (Op::Unary(UnaryOp::Log), [x]) => log(graph, *x, site.logs),
         (Op::Unary(UnaryOp::Log1p), [x]) => log1p(graph, *x),
         (Op::Unary(UnaryOp::Exp), [x]) => match graph.node(*x).op {
             Op::LogSoftmax(axis) => graph.softmax(graph.node(*x).inputs[0], axis).map(Some),
@@ -67,13 +69,13 @@ pub(super) fn apply(site: &mut Site<'_>, stage: Stage) -> Result<Option<NodeId>>
     }
 }
 
-fn log(graph: &mut Graph, x: NodeId) -> Result<Option<NodeId>> {
-    if let Some(found) = log_of(graph, x)? {
+fn log(graph: &mut Graph, x: NodeId, logs: &mut Logs) -> Result<Option<NodeId>> {
+    if let Some(found) = log_of(graph, x, logs)? {
         return Ok(Some(found));
     }
     let node = graph.node(x).clone();
     if let Op::Reduce(ReduceOp::Sum, axis) = node.op
-        && let Some(terms) = log_of(graph, node.inputs[0])?
+        && let Some(terms) = log_of(graph, node.inputs[0], logs)?
     {
         let dims = graph.shape(node.inputs[0]).dims.clone();
         let terms = graph.expand(terms, dims)?;
@@ -90,24 +92,51 @@ fn log(graph: &mut Graph, x: NodeId) -> Result<Option<NodeId>> {
     Ok(None)
 }
 
+/// The logarithms that were looked for in a graph, so that each is looked for once.
+pub(super) type Logs = HashMap<NodeId, Option<NodeId>>;
+
 /// log p without taking a logarithm, if p is made of exponentials.
-fn log_of(graph: &mut Graph, p: NodeId) -> Result<Option<NodeId>> {
-    let node = graph.node(p).clone();
-    Ok(match node.op {
-        Op::Unary(UnaryOp::Exp) => Some(node.inputs[0]),
-        Op::Unary(UnaryOp::Sigmoid) => Some(graph.unary(UnaryOp::LogSigmoid, node.inputs[0])),
-        Op::Softmax(axis) => Some(graph.log_softmax(node.inputs[0], axis)?),
-        Op::Unary(UnaryOp::Affine { scale, shift }) if is(shift.0, 0.0) && scale.0 > 0.0 => {
-            log_of(graph, node.inputs[0])?.map(|x| graph.affine(x, 1.0, scale.0.ln()))
-        }
-        Op::Binary(op @ (BinaryOp::Mul | BinaryOp::Div)) => {
-            let (left, right) = (log_of(graph, node.inputs[0])?, log_of(graph, node.inputs[1])?);
-            match (left, right, op) {
-                (Some(left), Some(right), BinaryOp::Mul) => Some(graph.add_of(left, right)?),
-                (Some(left), Some(right), _) => Some(graph.sub_of(left, right)?),
-                _ => None,
+fn log_of(graph: &mut Graph, p: NodeId, logs: &mut Logs) -> Result<Option<NodeId>> {
+    let mut open = vec![p];
+    while let Some(id) = open.last().copied() {
+        // Factors first: products are as deep as the user's loops.
+        let missing = factors(graph, id).into_iter().flatten().find(|factor| !logs.contains_key(factor));
+        match missing {
+            Some(factor) if !logs.contains_key(&id) => open.push(factor),
+            _ => {
+                open.pop();
+                if !logs.contains_key(&id) {
+                    let log = log_of_product(graph, id, logs)?;
+                    logs.insert(id, log);
+                }
             }
         }
+    }
+    Ok(logs.get(&p).copied().flatten())
+}
+
+/// The nodes whose logarithms that of `p` is made of.
+fn factors(graph: &Graph, p: NodeId) -> [Option<NodeId>; 2] {
+    let node = graph.node(p);
+    match node.op {
+        Op::Unary(UnaryOp::Affine { scale, shift }) if is(shift.0, 0.0) && scale.0 > 0.0 => [Some(node.inputs[0]), None],
+        Op::Binary(BinaryOp::Mul | BinaryOp::Div) => [Some(node.inputs[0]), Some(node.inputs[1])],
+        _ => [None; 2],
+    }
+}
+
+/// log p from the logarithms of its factors.
+fn log_of_product(graph: &mut Graph, p: NodeId, logs: &Logs) -> Result<Option<NodeId>> {
+    let known = factors(graph, p).map(|factor| factor.and_then(|factor| logs.get(&factor).copied().flatten()));
+    let node = graph.node(p);
+    let input = node.inputs.first().copied();
+    Ok(match (&node.op, input, known) {
+        (Op::Unary(UnaryOp::Exp), input, _) => input,
+        (Op::Unary(UnaryOp::Sigmoid), Some(x), _) => Some(graph.unary(UnaryOp::LogSigmoid, x)),
+        (Op::Softmax(axis), Some(x), _) => Some(graph.log_softmax(x, *axis)?),
+        (Op::Unary(UnaryOp::Affine { scale, .. }), _, [Some(log), _]) => Some(graph.affine(log, 1.0, scale.0.ln())),
+        (Op::Binary(BinaryOp::Mul), _, [Some(left), Some(right)]) => Some(graph.add_of(left, right)?),
+        (Op::Binary(BinaryOp::Div), _, [Some(left), Some(right)]) => Some(graph.sub_of(left, right)?),
         _ => None,
     })
 }
@@ -184,7 +213,8 @@ fn shifted_total(graph: &mut Graph, m: NodeId, total: NodeId) -> Result<Option<N
     };
     let Op::LogSumExp(axis) = node.op else { return Ok(None) };
     let Some((x, shift)) = unshifted(graph, node.inputs[0], axis) else { return Ok(None) };
-    if plain(graph, shift) != plain(graph, m) || graph.shape(shift).size() != graph.shape(m).size() {
+    let plain = |id: NodeId| graph.below(id, |op| *op == Op::Reshape);
+    if plain(shift) != plain(m) || graph.shape(shift).size() != graph.shape(m).size() {
         return Ok(None);
     }
     let sum = graph.log_sum_exp(x, axis)?;
@@ -208,12 +238,6 @@ fn log_add_exp(graph: &mut Graph, largest: NodeId, log: NodeId) -> Result<Option
     let gap = graph.sub_of(b, a)?;
     let log = graph.unary(UnaryOp::LogSigmoid, gap);
     graph.sub_of(b, log).map(Some)
-}
-
-/// What is below reshapes.
-fn plain(graph: &Graph, id: NodeId) -> NodeId {
-    let node = graph.node(id);
-    if node.op == Op::Reshape { plain(graph, node.inputs[0]) } else { id }
 }
 
 /// `β x > t ? x : softplus(β x)/β`, with β x capped at t inside or not, is softplus(β x)/β = −log σ(−β x)/β everywhere.

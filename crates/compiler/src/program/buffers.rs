@@ -2,6 +2,8 @@
 //!
 //! Within a tile a buffer is free for another value once its last reader is through. Shared values live as long as a call.
 
+use std::collections::BTreeMap;
+
 use super::instruction::Instruction;
 use super::lower::Buffer;
 use super::view::Store;
@@ -28,19 +30,21 @@ pub(crate) fn share(
         last[number] = usize::MAX;
     }
     let mut places: Vec<Option<usize>> = vec![None; buffers.len()];
-    let mut free: Vec<usize> = Vec::new();
+    let mut free = Free::new();
+    // The last instruction after which each place became free, so that it does so once.
+    let mut freed = vec![usize::MAX; buffers.len()];
     for (position, instruction) in tile.iter_mut().enumerate() {
         let mut ended = Vec::new();
         for store in instruction.stores_mut() {
             let Some(old) = number(store).filter(|number| buffers[*number].rows) else { continue };
             let place = places[old].unwrap_or_else(|| take(buffers, &mut free, old));
             places[old] = Some(place);
-            if last[old] == position && !ended.contains(&place) {
+            if last[old] == position && std::mem::replace(&mut freed[place], position) != position {
                 ended.push(place);
             }
             *store = class(place);
         }
-        free.extend(ended);
+        ended.into_iter().for_each(|place| free.entry(buffers[place].features).or_default().push(place));
     }
     for store in kept.iter_mut() {
         if let Some(place) = number(store).and_then(|old| places[old]) {
@@ -49,14 +53,25 @@ pub(crate) fn share(
     }
 }
 
+/// The free buffers by the number of their features.
+type Free = BTreeMap<usize, Vec<usize>>;
+
 /// The free buffer that fits best, or the value's own.
-fn take(buffers: &mut [Buffer], free: &mut Vec<usize>, own: usize) -> usize {
+fn take(buffers: &mut [Buffer], free: &mut Free, own: usize) -> usize {
     let wanted = buffers[own].features;
-    let misfit = |place: &usize| buffers[*place].features.abs_diff(wanted);
-    let Some((i, place)) = free.iter().enumerate().min_by_key(|(_, place)| misfit(place)).map(|(i, p)| (i, *p)) else {
+    let larger = free.range(wanted..).next().map(|(features, _)| *features);
+    let smaller = free.range(..wanted).next_back().map(|(features, _)| *features);
+    let best = larger.into_iter().chain(smaller).min_by_key(|features| features.abs_diff(wanted));
+    let Some((features, places)) = best.and_then(|features| Some((features, free.get_mut(&features)?))) else {
         return own;
     };
-    free.swap_remove(i);
+    let place = places.pop().unwrap_or(own);
+    if places.is_empty() {
+        free.remove(&features);
+    }
+    if place == own {
+        return own;
+    }
     buffers[place].features = buffers[place].features.max(wanted);
     buffers[own].features = 0;
     place

@@ -60,7 +60,7 @@ struct Map {
     original: Instruction,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Operand {
     Number(Number),
     At { store: Store, starts: Vec<usize>, splat: bool },
@@ -95,14 +95,17 @@ pub(crate) fn fuse(tile: Vec<Instruction>, native: &mut Vec<Buffer>, kept: &[Sto
     items.into_iter().flat_map(emit).collect()
 }
 
-/// Puts every element-wise instruction into the last group of its loop that it can join.
+/// Puts every element-wise instruction into the last group of its loop, if it can join it. It can join no earlier one then: what it
+/// reads is written there or later.
 fn grouped(tile: Vec<Instruction>) -> Vec<Item> {
     let mut items: Vec<Item> = Vec::new();
-    // The item that writes each buffer last.
-    let mut writer: HashMap<Store, usize> = HashMap::new();
+    // The item that writes each buffer last, and for a group the place of its map there.
+    let mut writer: HashMap<Store, (usize, usize)> = HashMap::new();
+    // The last group of each loop.
+    let mut last: HashMap<(usize, usize), usize> = HashMap::new();
     for instruction in tile {
         let Some((map, runs, run)) = element_wise(&instruction) else {
-            writer.extend(instruction.writes().into_iter().map(|store| (store, items.len())));
+            writer.extend(instruction.writes().into_iter().map(|store| (store, (items.len(), 0))));
             items.push(Item::Other(instruction));
             continue;
         };
@@ -111,21 +114,26 @@ fn grouped(tile: Vec<Instruction>) -> Vec<Item> {
                 Operand::Number(_) => true,
                 Operand::At { store, starts, splat } => match writer.get(store) {
                     // Within a group only the number at the same place is known.
-                    Some(at) if *at == place => maps.iter().any(|m| m.out == (*store, starts.clone()) && !splat),
-                    Some(at) => *at < place,
+                    Some((at, map)) if *at == place => {
+                        maps.get(*map).is_some_and(|map| map.out.0 == *store && map.out.1 == *starts) && !splat
+                    }
+                    Some((at, _)) => *at < place,
                     None => true,
                 },
             })
         };
-        let fits = |(place, item): &(usize, &Item)| match item {
-            Item::Group { runs: r, run: f, maps } => (*r, *f) == (runs, run) && known(*place, maps),
+        let place = last.get(&(runs, run)).copied().filter(|place| match &items[*place] {
+            Item::Group { maps, .. } => known(*place, maps),
             Item::Other(_) => false,
-        };
-        let place = items.iter().enumerate().rev().find(fits).map(|(place, _)| place);
-        writer.insert(map.out.0, place.unwrap_or(items.len()));
-        match place.and_then(|place| items.get_mut(place)) {
-            Some(Item::Group { maps, .. }) => maps.push(map),
-            _ => items.push(Item::Group { runs, run, maps: vec![map] }),
+        });
+        let place = place.unwrap_or_else(|| {
+            items.push(Item::Group { runs, run, maps: vec![] });
+            items.len() - 1
+        });
+        last.insert((runs, run), place);
+        if let Item::Group { maps, .. } = &mut items[place] {
+            writer.insert(map.out.0, (place, maps.len()));
+            maps.push(map);
         }
     }
     items
@@ -174,30 +182,30 @@ fn read(item: &Item) -> HashSet<Store> {
                 Operand::At { store, .. } => Some(*store),
                 Operand::Number(_) => None,
             });
-            operands.filter(|store| maps.iter().all(|map| map.out.0 != *store)).collect()
+            let own: HashSet<Store> = maps.iter().map(|map| map.out.0).collect();
+            operands.filter(|store| !own.contains(store)).collect()
         }
     }
 }
 
 /// One instruction for a group.
 fn one(runs: usize, run: usize, maps: &[Map], wanted: &HashSet<Store>, scratch: usize) -> Fused {
-    let mut from_outside: Vec<&Operand> = Vec::new();
-    let is_own = |operand: &Operand| match operand {
-        Operand::Number(_) => false,
-        Operand::At { store, .. } => maps.iter().any(|map| map.out.0 == *store),
+    // Each buffer is written by one step.
+    let own: HashMap<Store, usize> = maps.iter().enumerate().map(|(step, map)| (map.out.0, step)).collect();
+    let step_of = |operand: &Operand| match operand {
+        Operand::Number(_) => None,
+        Operand::At { store, .. } => own.get(store).copied(),
     };
-    for operand in maps.iter().flat_map(|map| &map.operands).filter(|operand| !is_own(operand)) {
-        if !from_outside.contains(&operand) {
-            from_outside.push(operand);
-        }
-    }
+    let mut seen: HashSet<&Operand> = HashSet::new();
+    let outside = maps.iter().flat_map(|map| &map.operands).filter(|operand| step_of(operand).is_none());
+    let mut from_outside: Vec<&Operand> = outside.filter(|operand| seen.insert(operand)).collect();
     // Numbers first.
     from_outside.sort_by_key(|operand| matches!(operand, Operand::At { .. }));
-    let block_of = |operand: &Operand| match operand {
-        Operand::At { store, .. } if is_own(operand) => {
-            maps.iter().position(|map| map.out.0 == *store).map_or(0, |step| from_outside.len() + step)
-        }
-        outside => from_outside.iter().position(|known| *known == outside).unwrap_or_default(),
+    let blocks: HashMap<&Operand, usize> =
+        from_outside.iter().enumerate().map(|(block, operand)| (*operand, block)).collect();
+    let block_of = |operand: &Operand| match step_of(operand) {
+        Some(step) => from_outside.len() + step,
+        None => blocks.get(operand).copied().unwrap_or_default(),
     };
     let steps = maps.iter().enumerate().map(|(step, map)| {
         let mut operands = [0; 3];

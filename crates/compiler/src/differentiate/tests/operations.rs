@@ -170,7 +170,7 @@ fn products_and_indices() {
     for case in mixes(&[[&[3, 2], &[3, 2]]]) {
         for axis in 0..2 {
             let index = move |graph: &mut Graph, per_row: bool, dims: &[usize]| {
-                let shared = (0..dims.iter().product()).map(|i: usize| (i % 2) as f64).collect();
+                let shared: Vec<f64> = (0..dims.iter().product()).map(|i: usize| (i % 2) as f64).collect();
                 let shared = graph.constant(shared, dims, Kind::Int).unwrap();
                 let data = graph.data(0, [3, 2], Kind::Float);
                 let part = graph.slice(data, vec![Stretch::all(1), Stretch::all(1)]).unwrap();

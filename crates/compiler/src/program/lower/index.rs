@@ -12,9 +12,9 @@ impl Lowering<'_> {
     pub(super) fn select(&mut self, id: NodeId, source: NodeId, at: NodeId, axis: usize) -> Result<Value> {
         let dims = self.graph.shape(source).dims.clone();
         // A parameter is read where it lies: most of its rows are not needed.
-        let table = match self.graph.node(source).op {
-            Op::Parameter(leaf) if self.graph.shape(id).rows => Table::Parameter(leaf),
-            _ => {
+        let table = match self.read_in_place(id, source) {
+            Some(leaf) => Table::Parameter(leaf),
+            None => {
                 let view = self.contiguous(source)?;
                 let view = if view.offset == 0 { view } else { self.copy(source, &view) };
                 Table::Buffer(view.store)
@@ -25,6 +25,14 @@ impl Lowering<'_> {
         let selection = self.selection(table, &dims, axis, at, (out, values.rows))?;
         self.emit(id, Instruction::Select(selection));
         Ok(self.whole(out, id))
+    }
+
+    /// The parameter leaf that a selection `id` from `source` reads where it lies.
+    pub(super) fn read_in_place(&self, id: NodeId, source: NodeId) -> Option<usize> {
+        match self.graph.node(source).op {
+            Op::Parameter(leaf) if self.graph.shape(id).rows => Some(leaf),
+            _ => None,
+        }
     }
 
     /// The adjoint of a selection where each observation has its own sums, or all is shared.

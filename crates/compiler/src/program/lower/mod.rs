@@ -3,6 +3,7 @@
 //! A node is lowered when something needs its value, so what is fused into its user is never computed by itself. Movement of
 //! axes gives a view and no instruction, unless strides cannot say it.
 
+mod demand;
 mod index;
 mod map;
 mod movement;
@@ -11,8 +12,6 @@ mod product;
 mod reduce;
 mod selected;
 mod total;
-
-use std::collections::HashMap;
 
 use super::instruction::{Function, Instruction, Source};
 use super::stage::Stage;
@@ -47,7 +46,10 @@ pub(crate) enum Value {
 pub(crate) struct Lowering<'g> {
     graph: &'g Graph,
     stages: &'g [Stage],
-    values: HashMap<NodeId, Value>,
+    /// By the index of the node; none where nothing needed it.
+    values: Vec<Option<Value>>,
+    /// Whether a node is being lowered, which must not need others to be.
+    busy: bool,
     pub(crate) native: Vec<Buffer>,
     pub(crate) wide: Vec<Buffer>,
     pub(crate) before: Vec<Instruction>,
@@ -62,7 +64,8 @@ impl<'g> Lowering<'g> {
         Self {
             graph,
             stages,
-            values: HashMap::new(),
+            values: vec![None; graph.nodes().len()],
+            busy: false,
             native: vec![],
             wide: vec![],
             before: vec![],
@@ -74,12 +77,12 @@ impl<'g> Lowering<'g> {
 
     /// The value of a node, computed if it was not yet.
     pub(crate) fn value(&mut self, id: NodeId) -> Result<Value> {
-        if let Some(value) = self.values.get(&id) {
-            return Ok(value.clone());
+        if self.values[id.index()].is_none() {
+            self.demand(id)?;
         }
-        let value = self.lower(id)?;
-        self.values.insert(id, value.clone());
-        Ok(value)
+        self.values[id.index()]
+            .clone()
+            .ok_or_else(|| crate::Error::Unsupported { operation: format!("{:?}", self.graph.node(id).op) })
     }
 
     fn lower(&mut self, id: NodeId) -> Result<Value> {
@@ -141,7 +144,7 @@ impl<'g> Lowering<'g> {
                 let operands = vec![Source::Number(number)];
                 self.emit(id, Instruction::Map { function: Function::Copy, operands, over, out });
                 let value = self.whole(out, id);
-                self.values.insert(id, value);
+                self.values[id.index()] = Some(value);
                 Ok(View::whole(out, node.shape.rows, &node.shape.dims))
             }
         }
@@ -154,7 +157,7 @@ impl<'g> Lowering<'g> {
             return Ok(view);
         }
         let copied = self.copy(id, &view);
-        self.values.insert(id, Value::View(copied.clone()));
+        self.values[id.index()] = Some(Value::View(copied.clone()));
         Ok(copied)
     }
 

@@ -13,22 +13,16 @@ use crate::program::view::View;
 const MOST_PRODUCTS: usize = 1024;
 
 /// A data leaf used as a vector.
-struct DataVector {
+pub(super) struct DataVector {
     leaf: usize,
     width: usize,
 }
 
 impl Lowering<'_> {
     pub(super) fn matmul(&mut self, id: NodeId, a: NodeId, b: NodeId) -> Result<Value> {
-        let (left, right) = (self.graph.shape(a).clone(), self.graph.shape(b).clone());
-        if let Some(vector) = self.data_vector(a).filter(|_| !right.rows && row_of(&left.dims) && single(&right.dims)) {
-            let matrix = self.view(b)?;
-            return self.multiply_data(id, &vector, &matrix, [0, 1]);
-        }
-        if let Some(vector) = self.data_vector(b).filter(|_| !left.rows && column_of(&right.dims) && single(&left.dims))
-        {
-            let matrix = self.view(a)?;
-            return self.multiply_data(id, &vector, &matrix, [1, 0]);
+        if let Some((vector, matrix, axes)) = self.multiplied(a, b) {
+            let matrix = self.view(matrix)?;
+            return self.multiply_data(id, &vector, &matrix, axes);
         }
         let out = self.fresh(id);
         let rows = self.graph.shape(id).rows;
@@ -40,19 +34,36 @@ impl Lowering<'_> {
         Ok(self.whole(out, id))
     }
 
+    /// The data leaf that a product of `a` and `b` reads in place, the shared matrix, and its axes that are the leaf's and the result's.
+    pub(super) fn multiplied(&self, a: NodeId, b: NodeId) -> Option<(DataVector, NodeId, [usize; 2])> {
+        let (left, right) = (self.graph.shape(a), self.graph.shape(b));
+        let first = || self.data_vector(a).filter(|_| !right.rows && row_of(&left.dims) && single(&right.dims));
+        let second = || self.data_vector(b).filter(|_| !left.rows && column_of(&right.dims) && single(&left.dims));
+        first().map(|vector| (vector, b, [0, 1])).or_else(|| second().map(|vector| (vector, a, [1, 0])))
+    }
+
+    /// The data leaf that the sum over the observations of a product of `a` and `b` reads in place, the coefficients, and the strides of
+    /// the leaf's and of the coefficients' axis in the result.
+    pub(super) fn contracted(&self, a: NodeId, b: NodeId) -> Option<(DataVector, NodeId, [usize; 2])> {
+        let (left, right) = (self.graph.shape(a), self.graph.shape(b));
+        let first = || self.data_vector(a).filter(|_| right.rows && column_of(&left.dims) && single(&right.dims));
+        let second = || self.data_vector(b).filter(|_| left.rows && row_of(&right.dims) && single(&left.dims));
+        let by_columns = |vector: DataVector| (vector, b, [right.size(), 1]);
+        first().map(by_columns).or_else(|| {
+            second().map(|vector| {
+                let width = vector.width;
+                (vector, a, [1, width])
+            })
+        })
+    }
+
     /// Σ over the observations of the product `product` of `a` and `b`.
     pub(super) fn contract(&mut self, id: NodeId, product: NodeId, a: NodeId, b: NodeId) -> Result<Option<Value>> {
-        let (left, right) = (self.graph.shape(a).clone(), self.graph.shape(b).clone());
-        if !left.rows && !right.rows {
+        if !self.graph.shape(a).rows && !self.graph.shape(b).rows {
             return Ok(None);
         }
-        if let Some(vector) = self.data_vector(a).filter(|_| right.rows && column_of(&left.dims) && single(&right.dims))
-        {
-            let columns = right.size();
-            return self.contract_data(id, &vector, b, [columns, 1]).map(Some);
-        }
-        if let Some(vector) = self.data_vector(b).filter(|_| left.rows && row_of(&right.dims) && single(&left.dims)) {
-            return self.contract_data(id, &vector, a, [1, vector.width]).map(Some);
+        if let Some((vector, coefficients, strides)) = self.contracted(a, b) {
+            return self.contract_data(id, &vector, coefficients, strides).map(Some);
         }
         let pairs = self.matrices(product, a, b)?;
         let out = self.accumulator(id);
@@ -178,16 +189,18 @@ impl Lowering<'_> {
 
     /// The data leaf that node is, if only axes of size one were moved.
     fn data_vector(&self, id: NodeId) -> Option<DataVector> {
-        let node = self.graph.node(id);
-        match (&node.op, node.inputs.as_slice()) {
-            (Op::Data(leaf), _) if node.kind == Kind::Float && node.shape.size() >= IN_PLACE => {
-                Some(DataVector { leaf: *leaf, width: node.shape.size() })
+        let mut node = self.graph.node(id);
+        loop {
+            node = match (&node.op, node.inputs.as_slice()) {
+                (Op::Data(leaf), _) if node.kind == Kind::Float && node.shape.size() >= IN_PLACE => {
+                    return Some(DataVector { leaf: *leaf, width: node.shape.size() });
+                }
+                (Op::Reshape, [x]) => self.graph.node(*x),
+                (Op::Permute(_), [x]) if node.shape.dims.iter().filter(|size| **size != 1).count() <= 1 => {
+                    self.graph.node(*x)
+                }
+                _ => return None,
             }
-            (Op::Reshape, [x]) => self.data_vector(*x),
-            (Op::Permute(_), [x]) if node.shape.dims.iter().filter(|size| **size != 1).count() <= 1 => {
-                self.data_vector(*x)
-            }
-            _ => None,
         }
     }
 }

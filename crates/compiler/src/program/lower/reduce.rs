@@ -9,10 +9,9 @@ use crate::program::view::{View, plan_loop};
 impl Lowering<'_> {
     pub(super) fn reduce(&mut self, id: NodeId, x: NodeId, op: ReduceOp, axis: usize) -> Result<Value> {
         if op == ReduceOp::Sum
-            && self.graph.shape(id).size() == 1
-            && let Some(product) = self.dot_selected(id, x)?
+            && let Some(rows) = self.selected_rows(id, x)
         {
-            return Ok(product);
+            return self.dot_selected(id, &rows);
         }
         let view = self.dense(x)?;
         let shape = self.graph.shape(id).clone();

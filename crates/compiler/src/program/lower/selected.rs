@@ -9,26 +9,28 @@ use crate::program::indexed::SelectedRow;
 use crate::program::instruction::Instruction;
 
 /// A row of a parameter matrix before its integer is computed.
-struct Row {
+pub(super) struct Row {
     leaf: usize,
     length: usize,
     width: usize,
-    at: NodeId,
+    pub(super) at: NodeId,
 }
 
 impl Lowering<'_> {
-    /// Node `id`, the sum over all elements of node `x`, if that is the product of two rows.
-    pub(super) fn dot_selected(&mut self, id: NodeId, x: NodeId) -> Result<Option<Value>> {
+    /// The two rows whose product is summed, if node `id` is the sum over all elements of node `x` and that is such a product.
+    pub(super) fn selected_rows(&self, id: NodeId, x: NodeId) -> Option<[Row; 2]> {
         let node = self.graph.node(x);
-        let (Op::Binary(BinaryOp::Mul), [a, b]) = (&node.op, node.inputs.as_slice()) else { return Ok(None) };
-        let (Some(a), Some(b)) = (self.row(*a), self.row(*b)) else { return Ok(None) };
-        if a.width != b.width {
-            return Ok(None);
-        }
-        let rows = [self.selected(&a)?, self.selected(&b)?];
+        let (Op::Binary(BinaryOp::Mul), [a, b]) = (&node.op, node.inputs.as_slice()) else { return None };
+        let (a, b) = (self.row(*a)?, self.row(*b)?);
+        (self.graph.shape(id).size() == 1 && a.width == b.width).then_some([a, b])
+    }
+
+    /// Node `id`, the product of two rows.
+    pub(super) fn dot_selected(&mut self, id: NodeId, [a, b]: &[Row; 2]) -> Result<Value> {
+        let rows = [self.selected(a)?, self.selected(b)?];
         let out = self.fresh(id);
         self.tile.push(Instruction::DotSelected { rows, width: a.width, out });
-        Ok(Some(self.whole(out, id)))
+        Ok(self.whole(out, id))
     }
 
     /// The instruction that adds `factor` · `values` to row `at` of the gradient of parameter leaf `leaf`, a matrix of `length` rows, if the
@@ -53,7 +55,7 @@ impl Lowering<'_> {
 
     /// The row that node is, if it is one and only axes of size one were moved.
     fn row(&self, id: NodeId) -> Option<Row> {
-        let node = self.graph.node(id);
+        let node = self.graph.node(self.graph.below(id, |op| *op == Op::Reshape));
         match (&node.op, node.inputs.as_slice()) {
             (Op::Select(0), [source, at]) => {
                 let (Op::Parameter(leaf), [length, ..]) =
@@ -65,7 +67,6 @@ impl Lowering<'_> {
                 let wide = width >= IN_PLACE && node.kind == Kind::Float;
                 (wide && self.integer(*at)).then_some(Row { leaf: *leaf, length: *length, width, at: *at })
             }
-            (Op::Reshape, [x]) => self.row(*x),
             _ => None,
         }
     }
@@ -78,11 +79,9 @@ impl Lowering<'_> {
 
     /// The node of one number per observation which node `id` repeats, if it does.
     fn number(&self, id: NodeId) -> Option<NodeId> {
-        let node = self.graph.node(id);
-        match (&node.op, node.inputs.as_slice()) {
-            (Op::Reshape | Op::Expand, [x]) => self.number(*x),
-            _ => (node.shape.rows && node.shape.size() == 1).then_some(id),
-        }
+        let id = self.graph.below(id, |op| matches!(op, Op::Reshape | Op::Expand));
+        let shape = self.graph.shape(id);
+        (shape.rows && shape.size() == 1).then_some(id)
     }
 
     fn selected(&mut self, row: &Row) -> Result<SelectedRow> {

@@ -91,7 +91,7 @@ impl Lowering<'_> {
     fn add_product(&mut self, total: &mut Total, id: NodeId, inputs: [NodeId; 2], factor: f64) -> Result<()> {
         let [a, b] = inputs.map(|input| self.graph.shape(input).clone());
         // What is computed anyway, or would have to be spread over the observations first, is summed as it is.
-        if self.values.contains_key(&id) || a != b {
+        if self.values[id.index()].is_some() || a != b {
             return self.add_value(total, id, factor);
         }
         let [a, b] = [self.contiguous(inputs[0])?, self.contiguous(inputs[1])?];
