@@ -18,9 +18,7 @@ const FORMS: [(&str, Form); 6] = [
     ("element-wise", |theta, x, operations| {
         (0..operations / 3).fold(x.clone(), |v, _| (v * theta.clone()).tanh() + x.clone())
     }),
-    ("shared", |theta, x, operations| {
-        x * (0..operations / 2).fold(theta.clone(), |v, _| v.tanh() + theta.clone())
-    }),
+    ("shared", |theta, x, operations| x * (0..operations / 2).fold(theta.clone(), |v, _| v.tanh() + theta.clone())),
     ("reductions", |theta, x, operations| {
         let one = x.unsqueeze_dim::<2>(1) * theta.unsqueeze::<2>();
         let v = (0..operations / 3).fold(one, |v, _| (v.clone().repeat_dim(1, 2)).sum_dim(1).tanh());

@@ -39,6 +39,30 @@ pub enum Error {
         message: String,
     },
 
+    /// A closure or a trait of the user's panicked; the panic was caught.
+    #[error("{what} panicked: {message}")]
+    Panicked {
+        /// Which closure, and when.
+        what: String,
+        /// The panic's own message.
+        message: String,
+    },
+
+    /// The log posterior of a chain was not a finite number for too long.
+    #[error(
+        "the log posterior was {value} in the last {iterations} iterations, up to iteration {iteration}: the chain is outside the \
+         support of the model. Declare the constraints of the parameters (for instance a positive scale), check the data, or use a \
+         smaller step size"
+    )]
+    Undefined {
+        /// Its last value.
+        value: f64,
+        /// How many iterations in a row.
+        iterations: u64,
+        /// The last of them.
+        iteration: u64,
+    },
+
     /// An error of an earlier run, of which the message was kept.
     #[error("{message}")]
     Recorded {

@@ -16,6 +16,7 @@ pub mod data;
 pub mod distributions;
 pub mod engine;
 pub mod error;
+pub mod fingerprint;
 pub mod gradient;
 pub mod layout;
 pub mod memory;
@@ -33,8 +34,9 @@ pub use burn_tensor as burn;
 pub use array::{array, default_device, full, ones, zeros};
 pub use constraint::Constraint;
 pub use data::{Columns, Dataset, Precision, Rows};
-pub use engine::{Analytic, AnalyticModel, Engine, Evaluator, Posterior, Target};
+pub use engine::{Analytic, AnalyticModel, Engine, Evaluator, ModelIdentity, Posterior, Target};
 pub use error::{BatchSizeError, Closure, Error, Result};
+pub use fingerprint::Fingerprint;
 pub use gradient::{
     ControlVariate, ExactGradient, FullGradient, GradientEstimator, GradientNoise, MinibatchGradient, NoiseCovariance,
     Oracle, Saga, Svrg,

@@ -148,7 +148,12 @@ impl Graph {
     /// # Errors
     ///
     /// If there are not as many values as `dims` say.
-    pub fn constant(&mut self, values: impl Into<Arc<[f64]>>, dims: impl Into<Vec<usize>>, kind: Kind) -> Result<NodeId> {
+    pub fn constant(
+        &mut self,
+        values: impl Into<Arc<[f64]>>,
+        dims: impl Into<Vec<usize>>,
+        kind: Kind,
+    ) -> Result<NodeId> {
         let (values, shape): (Arc<[f64]>, _) = (values.into(), Shape::shared(dims));
         if values.len() != shape.size() {
             return Err(Error::shape("a constant", format!("{} values for {:?}", values.len(), shape.dims)));

@@ -119,7 +119,9 @@ fn log_of(graph: &mut Graph, p: NodeId, logs: &mut Logs) -> Result<Option<NodeId
 fn factors(graph: &Graph, p: NodeId) -> [Option<NodeId>; 2] {
     let node = graph.node(p);
     match node.op {
-        Op::Unary(UnaryOp::Affine { scale, shift }) if is(shift.0, 0.0) && scale.0 > 0.0 => [Some(node.inputs[0]), None],
+        Op::Unary(UnaryOp::Affine { scale, shift }) if is(shift.0, 0.0) && scale.0 > 0.0 => {
+            [Some(node.inputs[0]), None]
+        }
         Op::Binary(BinaryOp::Mul | BinaryOp::Div) => [Some(node.inputs[0]), Some(node.inputs[1])],
         _ => [None; 2],
     }

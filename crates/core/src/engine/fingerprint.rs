@@ -1,29 +1,35 @@
-//! A number that tells data sets apart, to see whether a checkpoint belongs to the data it is used with.
+//! The fingerprint of a data set, to see whether a checkpoint belongs to the data it is used with.
 
 use crate::data::{Column, Values};
+use crate::fingerprint::{Fingerprint, Fingerprinter};
 
-/// FNV-1a over the names, shapes and values of `columns`.
-pub(super) fn of(columns: &[Column]) -> u64 {
-    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+/// Hashes the names, types, shapes and values of `columns`.
+pub(super) fn of(columns: &[Column]) -> Fingerprint {
+    let mut parts = Fingerprinter::new();
     for column in columns {
-        column.name().bytes().for_each(|byte| hash.take(u64::from(byte)));
-        column.row_shape().iter().for_each(|size| hash.take(*size as u64));
+        parts.text(column.name());
+        column.row_shape().iter().for_each(|size| parts.word(*size as u64));
         match column.values() {
-            Values::F32(values) => values.iter().for_each(|value| hash.take(u64::from(value.to_bits()))),
-            Values::F64(values) => values.iter().for_each(|value| hash.take(value.to_bits())),
-            Values::I32(values) => values.iter().for_each(|value| hash.take(value.cast_unsigned().into())),
-            Values::I64(values) => values.iter().for_each(|value| hash.take(value.cast_unsigned())),
-            Values::Bool(values) => values.iter().for_each(|value| hash.take(u64::from(*value))),
-            Values::BoolBytes(values) => values.iter().for_each(|value| hash.take(u64::from(*value != 0))),
+            Values::F32(values) => blocks(&mut parts, "f32", values, |value| value.to_le_bytes()),
+            Values::F64(values) => blocks(&mut parts, "f64", values, |value| value.to_le_bytes()),
+            Values::I32(values) => blocks(&mut parts, "i32", values, |value| value.to_le_bytes()),
+            Values::I64(values) => blocks(&mut parts, "i64", values, |value| value.to_le_bytes()),
+            Values::Bool(values) => blocks(&mut parts, "bool", values, |value| [u8::from(*value)]),
+            Values::BoolBytes(values) => blocks(&mut parts, "bool", values, |value| [u8::from(*value != 0)]),
         }
     }
-    hash.0
+    parts.finish()
 }
 
-struct Fnv(u64);
-
-impl Fnv {
-    fn take(&mut self, word: u64) {
-        self.0 = (self.0 ^ word).wrapping_mul(0x0100_0000_01b3);
+/// Adds the type, the number and the bytes of `values`.
+fn blocks<T, const N: usize>(parts: &mut Fingerprinter, kind: &str, values: &[T], bytes: impl Fn(&T) -> [u8; N]) {
+    const BLOCK: usize = 1024;
+    parts.text(kind);
+    parts.word(values.len() as u64);
+    let mut block = Vec::with_capacity(BLOCK * N);
+    for chunk in values.chunks(BLOCK) {
+        block.clear();
+        chunk.iter().for_each(|value| block.extend_from_slice(&bytes(value)));
+        parts.bytes(&block);
     }
 }

@@ -8,13 +8,16 @@ pub mod analytic;
 mod compiled;
 mod eager;
 mod fingerprint;
+mod identity;
 mod posterior;
 
 pub use analytic::{Analytic, AnalyticModel};
+pub use identity::ModelIdentity;
 pub use posterior::Posterior;
 
 use crate::data::{Precision, Rows};
 use crate::error::Result;
+use crate::fingerprint::Fingerprint;
 use crate::layout::Layout;
 use crate::tree::TensorTree;
 
@@ -39,9 +42,9 @@ pub trait Target: Send + Sync {
     /// An evaluator for parameters shaped as `start`, checked at `start`.
     fn evaluator(&self, start: &Self::Params) -> Result<Box<dyn Evaluator>>;
 
-    /// A number that tells the data apart from others, where that is possible; costs a pass over them.
-    fn fingerprint(&self) -> u64 {
-        0
+    /// Returns a fingerprint of the data, where there is one. Costs a pass over them.
+    fn fingerprint(&self) -> Option<Fingerprint> {
+        None
     }
 }
 
@@ -75,6 +78,16 @@ pub trait Evaluator: Send + std::fmt::Debug {
     /// The gradient of each term of [`likelihood`](Self::likelihood) at weight one, a row of `out` (row-major, of length dim)
     /// per observation.
     fn per_datum(&mut self, theta: &[f64], rows: Rows<'_>, out: &mut [f64]) -> Result<()>;
+
+    /// Returns what tells the model apart from others: a fingerprint of its recorded operations where the engine has them, else the
+    /// log density and its gradient at points around `theta`.
+    ///
+    /// # Errors
+    ///
+    /// If the model fails at one of the points.
+    fn identity(&mut self, theta: &[f64]) -> Result<ModelIdentity> {
+        identity::by_values(self, theta)
+    }
 
     /// The float type it computes in, and so how accurate its numbers are.
     fn precision(&self) -> Precision {

@@ -11,6 +11,7 @@ use super::{Engine, Evaluator, Target, fingerprint};
 use crate::array::default_device;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
+use crate::fingerprint::Fingerprint;
 use crate::model::Model;
 use crate::tree::TensorTree;
 
@@ -162,7 +163,7 @@ impl<P: TensorTree, D: TensorTree> Target for Posterior<P, D> {
         Self::evaluator(self, start)
     }
 
-    fn fingerprint(&self) -> u64 {
-        fingerprint::of(self.data.columns())
+    fn fingerprint(&self) -> Option<Fingerprint> {
+        Some(fingerprint::of(self.data.columns()))
     }
 }

@@ -27,9 +27,10 @@ use self::columns::InPlace;
 use self::sheet::Sheet;
 use self::team::Team;
 use super::eager::Eager;
-use super::{Evaluator, Posterior, check_call, check_output};
+use super::{Evaluator, ModelIdentity, Posterior, check_call, check_output};
 use crate::data::{Column, Precision, Rows, Selection, Weights};
 use crate::error::{Closure, Error, Result};
+use crate::fingerprint::Fingerprinter;
 use crate::layout::Layout;
 use crate::tree::TensorTree;
 
@@ -167,6 +168,14 @@ impl<P: TensorTree, D: TensorTree, T: Real> Compiled<P, D, T> {
 impl<P: TensorTree, D: TensorTree, T: Real> Evaluator for Compiled<P, D, T> {
     fn precision(&self) -> Precision {
         self.eager.precision()
+    }
+
+    fn identity(&mut self, _theta: &[f64]) -> Result<ModelIdentity> {
+        let mut parts = Fingerprinter::new();
+        parts.bytes(&self.sheet.fingerprint.to_le_bytes());
+        let (likelihood, prior) = self.posterior.model().powers();
+        parts.numbers(&[likelihood, prior]);
+        Ok(ModelIdentity::Recorded(parts.finish()))
     }
 
     fn layout(&self) -> &Layout {

@@ -1,14 +1,16 @@
 //! What is compiled for a model: its graphs, differentiated and simplified, ready to become programs.
 
+use std::fmt::Write;
 use std::ops::Range;
 
 use sgmcmc_compiler::differentiate::{Rows as RowSums, differentiate};
-use sgmcmc_compiler::graph::{Graph, NodeId};
+use sgmcmc_compiler::graph::{Graph, NodeId, Op};
 use sgmcmc_compiler::optimise::{lower, optimise, stabilise};
 use sgmcmc_compiler::program::{Outputs, Plan, Program, Real};
 
 use super::capture::{Captured, Signature};
 use super::reason::Reason;
+use crate::fingerprint::{Fingerprint, Fingerprinter};
 use crate::layout::Layout;
 
 /// A graph and what is wanted of it.
@@ -40,6 +42,8 @@ pub(super) struct Sheet {
     pub(super) signature: Signature,
     /// Operations that Burn recorded.
     pub(super) operations: usize,
+    /// Of the graph before it was differentiated.
+    pub(super) fingerprint: Fingerprint,
     pub(super) summed: bool,
     /// log p(xᵢ|θ) and the gradient of Σ log p(xᵢ|θ).
     pub(super) likelihood: Option<Part>,
@@ -57,14 +61,29 @@ pub(super) struct Sheet {
     pub(super) prior_value: Option<Part>,
 }
 
+/// Hashes the nodes of a graph, its constants, and which of the nodes are wanted.
+fn fingerprint(graph: &Graph, outputs: [Option<NodeId>; 2]) -> Fingerprint {
+    let mut parts = Fingerprinter::new();
+    // Writing to a fingerprint cannot fail.
+    let _ = write!(parts, "{:?} {outputs:?}", graph.nodes());
+    for node in graph.nodes() {
+        if let Op::Constant(number) = node.op {
+            parts.numbers(graph.constant_values(number));
+        }
+    }
+    parts.finish()
+}
+
 impl Sheet {
     pub(super) fn new(captured: Captured, layout: Layout) -> Result<Self, Reason> {
         let Captured { graph, parameters, likelihood, prior, operations, signature } = captured;
         let leaves = parameters.as_slice();
+        let outputs = [likelihood.as_ref().map(|likelihood| likelihood.node), prior];
         let mut sheet = Self {
             layout,
             signature,
             operations,
+            fingerprint: fingerprint(&graph, outputs),
             summed: likelihood.as_ref().is_some_and(|likelihood| likelihood.summed),
             likelihood: None,
             weighted: None,
