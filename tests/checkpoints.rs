@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Debug;
+use std::io::{Cursor, Read};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -12,18 +13,32 @@ use sgmcmc::{Dynamics, Error, Fit, Sghmc, sgld, sgldcv};
 use sgmcmc_testkit::models::Case;
 use sgmcmc_testkit::models::logistic::{self, Logistic};
 
-/// Checkpoints in memory.
+/// Checkpoints in memory: the state and the journal of every chain.
 #[derive(Clone, Default)]
-struct Shelf(Arc<Mutex<HashMap<usize, Vec<u8>>>>);
+struct Shelf(Arc<Mutex<HashMap<usize, (Vec<u8>, Vec<u8>)>>>);
 
 impl CheckpointStore for Shelf {
-    fn save(&self, chain: usize, bytes: &[u8]) -> Result<(), Error> {
-        self.0.lock().unwrap().insert(chain, bytes.to_vec());
+    fn save(&self, chain: usize, state: &[u8]) -> Result<(), Error> {
+        self.0.lock().unwrap().entry(chain).or_default().0 = state.to_vec();
         Ok(())
     }
 
     fn load(&self, chain: usize) -> Result<Option<Vec<u8>>, Error> {
-        Ok(self.0.lock().unwrap().get(&chain).cloned())
+        Ok(self.0.lock().unwrap().get(&chain).map(|(state, _)| state.clone()).filter(|state| !state.is_empty()))
+    }
+
+    fn append(&self, chain: usize, at: u64, bytes: &[u8]) -> Result<(), Error> {
+        let mut shelf = self.0.lock().unwrap();
+        let journal = &mut shelf.entry(chain).or_default().1;
+        journal.truncate(at as usize);
+        assert_eq!(journal.len() as u64, at);
+        journal.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn journal(&self, chain: usize, length: u64) -> Result<Box<dyn Read + Send + '_>, Error> {
+        let journal = self.0.lock().unwrap()[&chain].1.clone();
+        Ok(Box::new(Cursor::new(journal).take(length)))
     }
 }
 

@@ -90,6 +90,13 @@ pub trait Dynamics<G: GradientEstimator>: Send + Sync {
         1
     }
 
+    /// Returns how many bytes of dense matrices a chain of `dim` coordinates makes. [`Builder::memory_limit`](crate::Builder::memory_limit)
+    /// covers them.
+    fn workspace(&self, dim: usize) -> usize {
+        let _ = dim;
+        0
+    }
+
     /// Whether the last step was one whose draw counts; those that only explore do not.
     fn counts(&self, state: &Self::State) -> bool {
         let _ = state;

@@ -314,12 +314,25 @@ fn check_finite(theta: &[f64], layout: &Layout, iteration: u64) -> Result<()> {
     let piece = theta.chunks(64).position(|piece| piece.iter().fold(false, |found, value| found | bad(value)));
     match piece.and_then(|piece| theta.iter().skip(64 * piece).position(bad).map(|index| 64 * piece + index)) {
         None => Ok(()),
-        Some(index) => Err(Error::Diverged {
-            what: "the value",
-            element: layout.coordinate(index),
-            value: theta[index],
-            iteration,
-            remedy: "use a smaller step size",
-        }),
+        Some(index) => {
+            let (what, element, value) = diverged(theta, layout, index);
+            Err(Error::Diverged { what, element, value, iteration, remedy: "use a smaller step size" })
+        }
+    }
+}
+
+/// Coordinate `index` as the user knows it: the value that belongs to it, where there is one that is as far off.
+fn diverged(theta: &[f64], layout: &Layout, index: usize) -> (&'static str, String, f64) {
+    let block = layout.blocks().iter().find(|block| block.range.contains(&index));
+    let constrained = block.is_some_and(|block| block.constraint.is_some());
+    let one_to_one = block.filter(|block| constrained && block.range.len() == block.values.len());
+    let value = one_to_one.and_then(|block| {
+        let place = block.values.start + index - block.range.start;
+        layout.values(theta).ok().map(|values| values[place])
+    });
+    match value {
+        Some(value) => ("the value", layout.coordinate(index), value),
+        None if constrained => ("the unconstrained coordinate", layout.coordinate(index), theta[index]),
+        None => ("the value", layout.coordinate(index), theta[index]),
     }
 }

@@ -35,6 +35,16 @@ pub enum MetricShape {
     Dense,
 }
 
+impl MetricShape {
+    /// How many bytes `matrices` matrices of this shape take, of which only dense ones count.
+    pub(crate) fn dense_bytes(self, dim: usize, matrices: usize) -> usize {
+        match self {
+            Self::Diagonal => 0,
+            Self::Dense => dim.saturating_mul(dim).saturating_mul(matrices * size_of::<f64>()),
+        }
+    }
+}
+
 impl fmt::Debug for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let gamma = if self.gamma.is_some() { "given" } else { "by differences" };

@@ -61,6 +61,11 @@ impl<V> PerParameter<V> {
         std::iter::once(&self.common).chain(self.named.iter().map(|(_, value)| value))
     }
 
+    /// The names of the parameters that were given values of their own, in that order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.named.iter().map(|(name, _)| name.as_str())
+    }
+
     /// The values with the coordinates of `layout` they are for, in order. Neighbours that share a value are together.
     ///
     /// # Errors

@@ -143,6 +143,31 @@ impl ChainDraws {
         }
     }
 
+    /// The draws from number `first` on.
+    pub(crate) fn since(&self, first: usize) -> Self {
+        self.only(&(first..self.len()).collect::<Vec<_>>())
+    }
+
+    /// Adds the draws of `more`.
+    ///
+    /// # Errors
+    ///
+    /// If they have other numbers of values or other stats.
+    pub(crate) fn extend(&mut self, more: &Self) -> Result<()> {
+        check("the values of stored draws", self.width, more.width)?;
+        if self.stat_names != more.stat_names {
+            let reason =
+                format!("its draws come with {:?}, but those of this run with {:?}", more.stat_names, self.stat_names);
+            return Err(Error::Checkpoint { reason });
+        }
+        self.values.extend_from_slice(&more.values);
+        self.weights.extend_from_slice(&more.weights);
+        self.log_posterior.extend_from_slice(&more.log_posterior);
+        self.iterations.extend_from_slice(&more.iterations);
+        self.stats.iter_mut().zip(&more.stats).for_each(|(column, more)| column.extend_from_slice(more));
+        Ok(())
+    }
+
     /// Draw number `index` with all that came with it; its stats are put into `stats`.
     pub(super) fn draw<'a>(&'a self, index: usize, stats: &'a mut Vec<f64>) -> Draw<'a> {
         stats.clear();

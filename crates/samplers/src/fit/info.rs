@@ -32,6 +32,8 @@ pub struct RunInfo {
     /// Gradient estimates that each chain made, burn-in included; the search for a mode does not count. Each of M interleaved
     /// chains has its share of the run's.
     pub gradients: Vec<u64>,
+    /// Iterations of each chain whose log posterior was not a finite number. Each of M interleaved chains has its share of the run's.
+    pub undefined: Vec<u64>,
     /// Seconds that each chain took, burn-in included; since it was resumed, where it was. Each of M interleaved chains has its
     /// share of the run's.
     pub seconds: Vec<f64>,
@@ -55,6 +57,7 @@ impl Default for RunInfo {
             interleaved: 1,
             iterations: Vec::new(),
             gradients: Vec::new(),
+            undefined: Vec::new(),
             seconds: Vec::new(),
             bias: Bias::Unknown,
             version: String::new(),

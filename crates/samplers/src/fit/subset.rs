@@ -92,7 +92,7 @@ impl Fit {
             Ok(rewritten)
         });
         let chains = chains.collect::<Result<Vec<_>>>()?;
-        let (mode, info, endings) = (None, self.info.clone(), self.endings.clone());
+        let (mode, info, endings) = (self.mode.clone(), self.info.clone(), self.endings.clone());
         Ok(Self { layout, chains, endings, mode, info })
     }
 

@@ -209,6 +209,11 @@ impl<G: GradientEstimator> Dynamics<G> for Sgfs {
         Ok(())
     }
 
+    /// Î, V̂, their sum and its factor.
+    fn workspace(&self, dim: usize) -> usize {
+        self.shape.dense_bytes(dim, 4)
+    }
+
     fn init(&self, theta: &[f64], tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<State> {
         let size = if self.shape == MetricShape::Dense { theta.len() * theta.len() } else { theta.len() };
         let mut state = State {

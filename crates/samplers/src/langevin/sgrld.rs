@@ -69,6 +69,11 @@ positioned!(State);
 impl<G: GradientEstimator> Dynamics<G> for Sgrld {
     type State = State;
 
+    /// M, its factor, and M at two points for Γ.
+    fn workspace(&self, dim: usize) -> usize {
+        self.metric.shape().dense_bytes(dim, 4)
+    }
+
     fn init(&self, theta: &[f64], tick: Tick<'_>, _oracle: &mut Oracle<G>) -> Result<State> {
         self.check_step_sizes(tick)?;
         let mut m = Vec::new();

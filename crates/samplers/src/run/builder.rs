@@ -25,6 +25,7 @@ use crate::threshold::SamplingThreshold;
 /// | [`thin`](Self::thin) | 1 | iterations per draw |
 /// | [`jitter`](Self::jitter) | 10 | how far chains with a common start begin apart, in standard deviations of the noise of one step |
 /// | [`memory_limit`](Self::memory_limit) | 4 GiB | most that stored draws may take |
+/// | [`undefined_limit`](Self::undefined_limit) | 100 | iterations in a row without a finite log posterior that end a chain |
 /// | [`find_mode`](Self::find_mode) | only with control variates | start at the posterior mode |
 /// | [`gibbs`](Self::gibbs) | – | an update of some parameters after every step |
 /// | [`collect_below`](Self::collect_below) | – | keep draws from the sampling threshold on |
@@ -51,6 +52,7 @@ pub(super) struct Plan {
     pub(super) thin: u64,
     pub(super) jitter: f64,
     pub(super) memory_limit: usize,
+    pub(super) undefined_limit: u64,
     pub(super) watch: Watch,
     pub(super) stop: StopSignal,
     pub(super) checkpoints: Option<Checkpoints>,
@@ -70,6 +72,7 @@ impl<T: Target, D, G> Builder<T, D, G> {
             thin: 1,
             jitter: 10.0,
             memory_limit: 4 << 30,
+            undefined_limit: 100,
             watch: Watch::Off,
             stop: StopSignal::new(),
             checkpoints: None,
@@ -175,10 +178,20 @@ impl<T, D, G, M> Builder<T, D, G, M> {
         self
     }
 
-    /// Most bytes that stored draws may take.
+    /// Sets how many bytes the stored draws and the dense matrices of the algorithm may take, for all chains together.
     #[must_use]
     pub fn memory_limit(mut self, bytes: usize) -> Self {
         self.plan.memory_limit = bytes;
+        self
+    }
+
+    /// Sets after how many iterations in a row without a finite log posterior a chain ends. Its draws are kept, and its ending says so.
+    ///
+    /// A log posterior that is NaN or infinite means that the chain is outside the support of the model, where its draws say nothing
+    /// about the posterior. [`Fit::check`](crate::Fit::check) counts such draws whatever the limit. `u64::MAX` lets a chain go on.
+    #[must_use]
+    pub fn undefined_limit(mut self, iterations: u64) -> Self {
+        self.plan.undefined_limit = iterations;
         self
     }
 
@@ -223,7 +236,14 @@ impl<T, D, G, M> Builder<T, D, G, M> {
     }
 
     /// Saves every chain to `store` on the way. A run of the same settings with the same store goes on where the saved one ended, and
-    /// gives the same draws, bit for bit, as one that was never interrupted.
+    /// gives the same draws, bit for bit, as one that was never interrupted. It may ask for more draws, which makes the run longer; to
+    /// ask for fewer than were saved is an error.
+    ///
+    /// A checkpoint is refused if it is damaged or if anything that the draws depend on has changed: the data, the model, its
+    /// parameters, the algorithm, the estimator, the start, the seed, step sizes and temperatures. Models are compared by their recorded
+    /// operations or, on the eager engine and for models written by hand, by their values at several points. Schedules given by closures
+    /// are compared at the first 1024 iterations and at ever fewer of the later ones. Gibbs updates and closures inside of sinks are
+    /// not compared.
     #[must_use]
     pub fn checkpoint(mut self, store: impl CheckpointStore + 'static, every: Every) -> Self {
         self.plan.checkpoints = Some(Checkpoints { store: Arc::new(store), every });

@@ -6,56 +6,109 @@ use sgmcmc_core::{Error, Result};
 
 use super::builder::Plan;
 use super::checkpoint::{Keeper, Place};
+use super::guard::guard;
 use super::monitor::Clock;
 use crate::fit::{Bias, Ending};
 use crate::kernel::{Cost, Kernel, StepInfo};
 use crate::prediction::{EVALUATIONS, PredictionPlan};
 use crate::sink::{Draw, Sink};
 
+/// A chain that is to be run, besides its kernel and its sink.
+pub(super) struct Task {
+    /// The number of the run.
+    pub(super) chain: usize,
+    /// How many numbers come with each draw.
+    pub(super) stats: usize,
+    /// Saves the chain, if it is to be saved.
+    pub(super) keeper: Option<Keeper>,
+}
+
 /// Takes all the steps of one run, from its last checkpoint if there is one, and hands its draws to `sink`. With interleaved chains
 /// `draws` is the number of all of them together, a multiple of the number of chains.
 ///
 /// # Errors
 ///
-/// If the checkpoint is not of this run. Whatever goes wrong later is the [`Ending`], and what the sink holds is kept.
+/// If the checkpoint is not of this run, or [`Sink::finish`] panics. Whatever goes wrong later is the [`Ending`], and what the sink holds
+/// is kept.
 pub(super) fn drive<S: Sink>(
     kernel: Box<dyn Kernel>,
     mut sink: S,
     plan: &Plan,
     draws: usize,
-    mut keeper: Keeper,
+    task: Task,
 ) -> Result<Driven<S::Output>> {
     let began = Instant::now();
+    let Task { chain, stats, mut keeper } = task;
     let begin = if plan.threshold.is_some() { None } else { Some(plan.burn_in) };
-    let place = Place { draws: 0, begin, steps: [0.0; 2] };
-    let stats = vec![0.0; stat_names(kernel.as_ref(), plan).len()];
+    let place = Place { draws: 0, begin, steps: [0.0; 2], undefined: 0, undefined_now: 0 };
     let values = vec![0.0; kernel.layout().value_count()];
-    let mut run = Run { values, stats, kernel, place };
-    if let Some(restored) = keeper.load()? {
-        run.kernel.restore(&restored.kernel)?;
-        sink.restore(&restored.sink)?;
-        run.place = restored.place;
+    let mut run = Run { values, stats: vec![0.0; stats], kernel, place, phase: Phase::Step };
+    if let Some(keeper) = &mut keeper {
+        let restored = guard(|| "a sink".into(), || keeper.restore(run.kernel.as_mut(), &mut sink, draws))?;
+        run.place = restored.unwrap_or(run.place);
     }
     let total = plan.burn_in.saturating_add(plan.thin.saturating_mul(draws as u64));
-    let first = run.kernel.info().iterations;
-    let mut clock = Clock::new(plan.watch.clone(), keeper.chain(), first, total);
-    let ending = match run.finish(&mut sink, plan, draws, &mut keeper, &mut clock) {
+    let mut clock = Clock::new(plan.watch.clone(), chain, run.kernel.info().iterations, total);
+    let outcome = catch(&mut run, |run| run.finish(&mut sink, plan, draws, keeper.as_mut(), &mut clock));
+    let info = run.kernel.info();
+    let ending = match outcome {
         Ok(ending) => ending,
         Err(error) => Ending::Failed(error),
     };
-    let info = run.kernel.info();
-    clock.end(info.iterations, info.log_posterior);
+    let told = guard(|| Phase::Report.at(info.iterations), || Ok(clock.end(info.iterations, info.log_posterior)));
+    let ending = match (ending, told) {
+        (Ending::Complete | Ending::Stopped, Err(error)) => Ending::Failed(error),
+        (ending, _) => ending,
+    };
     let bias = run.examine(plan, &ending);
-    let (output, cost) = (sink.finish(), run.kernel.cost());
-    let seconds = began.elapsed().as_secs_f64();
-    Ok(Driven { output, ending, iterations: info.iterations, cost, bias, seconds })
+    let (output, cost) = (guard(|| "the end of a sink".into(), || Ok(sink.finish()))?, run.kernel.cost());
+    let (iterations, undefined, seconds) = (info.iterations, run.place.undefined, began.elapsed().as_secs_f64());
+    Ok(Driven { output, ending, iterations, undefined, cost, bias, seconds })
 }
 
-/// The names of the numbers that come with each draw: the algorithm's own, and αₜ where it is measured.
-pub(super) fn stat_names(kernel: &dyn Kernel, plan: &Plan) -> Vec<String> {
-    let mut names = kernel.stat_names();
-    names.extend(plan.threshold.map(|_| "alpha".to_owned()));
-    names
+/// Runs `call` on `run`; a panic becomes an error that names the phase it happened in.
+fn catch<T>(run: &mut Run, call: impl FnOnce(&mut Run) -> Result<T>) -> Result<T> {
+    let caught = guard(String::new, || call(run));
+    caught.map_err(|error| match error {
+        Error::Panicked { message, .. } => {
+            Error::Panicked { what: run.phase.at(run.kernel.info().iterations), message }
+        }
+        other => other,
+    })
+}
+
+/// The part of an iteration under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Step,
+    Record,
+    Save,
+    Report,
+}
+
+impl Phase {
+    /// The phase after `iterations` iterations, in words.
+    fn at(self, iterations: u64) -> String {
+        let what = match self {
+            Self::Step => "a schedule, a Gibbs update or another closure of a step",
+            Self::Record => "a sink that took a draw",
+            Self::Save => "a sink that was saved",
+            Self::Report => "the progress reporter",
+        };
+        format!("{what} (after iteration {iterations})")
+    }
+}
+
+/// A chain that failed with `error` before its first step.
+///
+/// # Errors
+///
+/// If [`Sink::finish`] panics.
+pub(super) fn failed<S: Sink>(sink: S, error: Error) -> Result<Driven<S::Output>> {
+    let output = guard(|| "the end of a sink".into(), || Ok(sink.finish()))?;
+    let bias = Bias::NotExamined("a chain did not start".into());
+    let ending = Ending::Failed(error);
+    Ok(Driven { output, ending, iterations: 0, undefined: 0, cost: Cost::default(), bias, seconds: 0.0 })
 }
 
 /// A chain that has ended: what its sink left, and what it took.
@@ -63,6 +116,8 @@ pub(super) struct Driven<O> {
     pub(super) output: O,
     pub(super) ending: Ending,
     pub(super) iterations: u64,
+    /// Iterations whose log posterior was not a finite number.
+    pub(super) undefined: u64,
     pub(super) cost: Cost,
     pub(super) bias: Bias,
     pub(super) seconds: f64,
@@ -71,12 +126,13 @@ pub(super) struct Driven<O> {
 impl<O> Driven<Vec<O>> {
     /// The interleaved chains one by one, each with its share of the cost and the ending of the run.
     pub(super) fn apart(self) -> impl Iterator<Item = Driven<O>> {
-        let Self { output, ending, iterations, cost, bias, seconds } = self;
+        let Self { output, ending, iterations, undefined, cost, bias, seconds } = self;
         let chains = output.len();
         output.into_iter().enumerate().map(move |(chain, output)| Driven {
             output,
             ending: ending.clone(),
             iterations: share(iterations, chains, chain),
+            undefined: share(undefined, chains, chain),
             cost: Cost { gradients: share(cost.gradients, chains, chain), ..cost },
             bias: bias.clone(),
             seconds: seconds / chains as f64,
@@ -96,6 +152,7 @@ struct Run {
     values: Vec<f64>,
     stats: Vec<f64>,
     place: Place,
+    phase: Phase,
 }
 
 /// Gradient estimates that a chain must have made for its bias to be examined: the examination then costs at most about a tenth of the run.
@@ -134,18 +191,19 @@ impl Run {
         sink: &mut S,
         plan: &Plan,
         draws: usize,
-        keeper: &mut Keeper,
+        mut keeper: Option<&mut Keeper>,
         clock: &mut Clock,
     ) -> Result<Ending> {
         let chains = self.kernel.interleaved_chains() as u64;
         while self.place.draws < draws {
             if plan.stop.is_set() {
                 self.save(sink, keeper)?;
-                sink.flush()?;
                 return Ok(Ending::Stopped);
             }
+            self.phase = Phase::Step;
             self.kernel.step()?;
             let info = self.kernel.info();
+            self.count_undefined(&info, plan)?;
             if self.place.begin.is_none() {
                 self.place.begin = self.begins(plan, info.iterations)?;
             }
@@ -154,14 +212,33 @@ impl Run {
             if after > 0 && after.div_ceil(chains).is_multiple_of(plan.thin) && info.counts {
                 self.record(sink, plan)?;
             }
-            if keeper.is_due() {
-                self.save(sink, keeper)?;
+            if keeper.as_mut().is_some_and(|keeper| keeper.is_due()) {
+                self.save(sink, keeper.as_deref_mut())?;
             }
+            self.phase = Phase::Report;
             clock.tick(info.iterations, info.log_posterior);
         }
         self.save(sink, keeper)?;
-        sink.flush()?;
         Ok(Ending::Complete)
+    }
+
+    /// Counts iterations without a finite log posterior.
+    ///
+    /// # Errors
+    ///
+    /// If there were too many in a row.
+    fn count_undefined(&mut self, info: &StepInfo, plan: &Plan) -> Result<()> {
+        if info.log_posterior.is_finite() {
+            self.place.undefined_now = 0;
+            return Ok(());
+        }
+        self.place.undefined += 1;
+        self.place.undefined_now += 1;
+        if self.place.undefined_now < plan.undefined_limit {
+            return Ok(());
+        }
+        let (iterations, iteration) = (self.place.undefined_now, info.iterations);
+        Err(Error::Undefined { value: info.log_posterior, iterations, iteration })
     }
 
     fn record<S: Sink>(&mut self, sink: &mut S, plan: &Plan) -> Result<()> {
@@ -179,6 +256,7 @@ impl Run {
             position
         };
         let stats = &self.stats;
+        self.phase = Phase::Record;
         sink.record(&Draw { iteration: iterations, values, weight: step_size, log_posterior, stats })?;
         self.place.draws += 1;
         self.place.steps = [self.place.steps[0] + step_size, self.place.steps[1] + step_size * step_size];
@@ -202,11 +280,12 @@ impl Run {
         Ok((alpha < threshold.alpha).then_some(iteration))
     }
 
-    fn save<S: Sink>(&self, sink: &mut S, keeper: &mut Keeper) -> Result<()> {
-        if !keeper.is_on() {
-            return Ok(());
+    /// Saves the chain where that is wanted, and makes sure that its draws are safe.
+    fn save<S: Sink>(&mut self, sink: &mut S, keeper: Option<&mut Keeper>) -> Result<()> {
+        self.phase = Phase::Save;
+        if let Some(keeper) = keeper {
+            keeper.save(self.kernel.as_ref(), sink, self.place)?;
         }
-        sink.flush()?;
-        keeper.save(self.kernel.save()?, sink.save()?, self.place)
+        sink.flush()
     }
 }

@@ -5,13 +5,17 @@ use std::sync::Arc;
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use rayon::prelude::*;
+use sgmcmc_core::fingerprint::Fingerprinter;
 use sgmcmc_core::tree::to_device;
-use sgmcmc_core::{ChainRng, Error, Evaluator, GradientEstimator, Layout, Mode, Result, Target, default_device};
+use sgmcmc_core::{
+    ChainRng, Error, Evaluator, Fingerprint, GradientEstimator, Layout, Mode, Result, Target, default_device,
+};
 
 use super::builder::{Builder, Plan};
-use super::checkpoint::{Identity, Keeper};
-use super::driver::Driven;
-use super::{ModePlan, Sampler, Starts, driver};
+use super::checkpoint::{Identity, Keeper, Schedules};
+use super::driver::{Driven, Task};
+use super::guard::guard;
+use super::{ModePlan, Sampler, Starts, driver, files};
 use crate::dynamics::Dynamics;
 use crate::fit::{Bias, Ending, Fit, RunInfo};
 use crate::kernel::{Kernel, Recipe};
@@ -21,9 +25,18 @@ use crate::sink::{Interleaved, Memory, Schema, Sink};
 struct Prepared<D, G> {
     recipe: Recipe<D, G>,
     layout: Layout,
-    /// What evaluates the model for each chain, and where the chain starts.
-    chains: Vec<(Box<dyn Evaluator>, Vec<f64>)>,
+    chains: Vec<Start>,
     mode: Option<Mode>,
+}
+
+/// The evaluator of a chain, and the coordinates where it starts.
+type Start = (Box<dyn Evaluator>, Vec<f64>);
+
+/// A chain that has ended.
+struct Launched<O> {
+    driven: Driven<O>,
+    /// Whether it came as far as the first step.
+    started: bool,
 }
 
 impl<T, D, G, M> Builder<T, D, G, M>
@@ -65,7 +78,7 @@ where
         let prepared = self.prepare(&start.into(), &self.plan)?;
         let draws = self.whole_rounds(draws);
         let values = prepared.layout.value_count();
-        let stats = self.dynamics.stat_names(&prepared.layout).len() + usize::from(self.plan.threshold.is_some());
+        let stats = self.stat_names(&prepared.layout).len();
         let needed = Memory::bytes(draws, values, stats).saturating_mul(self.plan.chains);
         if needed > self.plan.memory_limit {
             return Err(Error::memory(
@@ -120,11 +133,24 @@ where
     }
 
     fn prepare(&self, starts: &Starts<'_, T::Params>, plan: &Plan) -> Result<Prepared<D, G>> {
+        guard(|| "a closure that draws starts, a schedule or a mode search".into(), || self.prepared(starts, plan))
+    }
+
+    fn prepared(&self, starts: &Starts<'_, T::Params>, plan: &Plan) -> Result<Prepared<D, G>> {
         plan.check()?;
         let place = |chain| starts.place(&self.target, plan.chains, plan.seed, chain);
         let mut chains = (0..plan.chains).map(place).collect::<Result<Vec<_>>>()?;
         let Some((first, _)) = chains.first() else { return Err(Error::EmptyModel) };
         let layout = first.layout().clone();
+        let workspace = self.dynamics.workspace(layout.dim()).saturating_mul(plan.chains);
+        if workspace > plan.memory_limit {
+            return Err(Error::memory(
+                format!("the matrices of the algorithm in {} dimensions for {} chains", layout.dim(), plan.chains),
+                workspace,
+                plan.memory_limit,
+                "use an algorithm or a setting without dense matrices, run fewer chains, or raise `memory_limit`",
+            ));
+        }
         let mut gradient = self.gradient.clone();
         let (evaluator, theta) = place(0)?;
         let mode = self.mode.find(&mut gradient, evaluator, &theta)?;
@@ -153,7 +179,7 @@ where
         recipe: &Recipe<D, G>,
         layout: &Layout,
         starts: &Starts<'_, T::Params>,
-        chains: &mut [(Box<dyn Evaluator>, Vec<f64>)],
+        chains: &mut [Start],
     ) -> Result<()> {
         let Some((_, common)) = chains.first() else { return Ok(()) };
         // The matrix may depend on the state of a chain: one that is not run, at the common start, tells it.
@@ -181,6 +207,8 @@ where
     }
 
     /// Runs all chains; the result has one entry per recorded chain.
+    ///
+    /// A chain that cannot start ends with its error, and the others run. If none can, that is an error.
     fn run<S: Sink>(
         &self,
         plan: &Plan,
@@ -188,21 +216,59 @@ where
         draws: usize,
         sink: impl Fn(usize) -> S + Sync,
     ) -> Result<Vec<Driven<S::Output>>> {
-        let Prepared { recipe, layout, chains, .. } = prepared;
-        let identity = self.identity(&layout, &chains);
-        let run = |(chain, (mut evaluator, theta)): (usize, (Box<dyn Evaluator>, Vec<f64>))| {
-            evaluator.settle()?;
-            let kernel = self.kernel(&recipe, evaluator, &theta, chain)?;
-            let mut sink = Interleaved::new(chain, kernel.interleaved_chains(), &sink);
-            let stats = driver::stat_names(kernel.as_ref(), plan);
-            sink.begin(&Schema { layout: layout.clone(), draws, chain, stats })?;
-            let keeper = Keeper::new(self.plan.checkpoints.clone(), Identity { chain, ..identity.clone() });
-            driver::drive(kernel, sink, plan, draws, keeper)
+        let Prepared { recipe, layout, mut chains, .. } = prepared;
+        let _claim = plan.checkpoints.as_ref().map(|checkpoints| checkpoints.store.claim()).transpose()?;
+        let identity = match &plan.checkpoints {
+            Some(_) => Some(guard(|| "a schedule".into(), || self.identity(&layout, &mut chains, draws))?),
+            None => None,
+        };
+        let make = |run| Interleaved::new(run, self.interleaved_chains(), &sink);
+        let sinks: Vec<_> =
+            guard(|| "the closure that makes sinks".into(), || Ok((0..chains.len()).map(make).collect()))?;
+        files::check_distinct(&sinks)?;
+        let stats = self.stat_names(&layout);
+        let run = |(chain, ((mut evaluator, theta), mut sink)): (usize, (Start, Interleaved<S>))| {
+            let started = guard(
+                || "a closure of the first step".into(),
+                || {
+                    let schema = Schema { layout: layout.clone(), draws, chain, stats: stats.clone() };
+                    sink.begin(&schema)?;
+                    evaluator.settle()?;
+                    self.kernel(&recipe, evaluator, &theta, chain)
+                },
+            );
+            match started {
+                Ok(kernel) => {
+                    let keeper = identity.as_ref().zip(plan.checkpoints.as_ref()).map(|(identity, checkpoints)| {
+                        Keeper::new(
+                            checkpoints.clone(),
+                            Identity { chain, start: start_of(&theta), ..identity.clone() },
+                        )
+                    });
+                    let driven = driver::drive(kernel, sink, plan, draws, Task { chain, stats: stats.len(), keeper })?;
+                    Ok(Launched { driven, started: true })
+                }
+                Err(error) => Ok(Launched { driven: driver::failed(sink, error)?, started: false }),
+            }
         };
         // Indexed, so that the order of the results is that of the chains whatever thread ran them; in a scope, so that a
         // single chain runs on a thread of the pool too, where dividing its work is cheapest.
-        let runs: Result<Vec<_>> = rayon::scope(|_| chains.into_par_iter().enumerate().map(run).collect());
-        Ok(runs?.into_iter().flat_map(Driven::apart).collect())
+        let tasks: Vec<_> = chains.into_iter().zip(sinks).collect();
+        let runs: Result<Vec<Launched<_>>> = rayon::scope(|_| tasks.into_par_iter().enumerate().map(run).collect());
+        let runs = runs?;
+        if runs.iter().all(|run| !run.started)
+            && let Some(Ending::Failed(error)) = runs.first().map(|run| &run.driven.ending)
+        {
+            return Err(error.clone());
+        }
+        Ok(runs.into_iter().flat_map(|run| run.driven.apart()).collect())
+    }
+
+    /// The names of the numbers that come with each draw: the algorithm's own, and αₜ where it is measured.
+    fn stat_names(&self, layout: &Layout) -> Vec<String> {
+        let mut names = self.dynamics.stat_names(layout);
+        names.extend(self.plan.threshold.map(|_| "alpha".to_owned()));
+        names
     }
 
     /// Chain number `chain`, about to start at `theta`.
@@ -235,6 +301,7 @@ where
             interleaved: self.interleaved_chains(),
             iterations: chains.iter().map(|chain| chain.iterations).collect(),
             gradients: chains.iter().map(|chain| chain.cost.gradients).collect(),
+            undefined: chains.iter().map(|chain| chain.undefined).collect(),
             seconds: chains.iter().map(|chain| chain.seconds).collect(),
             bias: Bias::worst(chains.iter().map(|chain| chain.bias.clone())),
             version: env!("CARGO_PKG_VERSION").into(),
@@ -245,21 +312,34 @@ where
         format!("{:?} at temperature {:?}", self.step_size, self.temperature)
     }
 
-    /// What a checkpoint must have in common with this run.
-    fn identity(&self, layout: &Layout, chains: &[(Box<dyn Evaluator>, Vec<f64>)]) -> Identity {
-        let needed = self.plan.checkpoints.is_some();
-        Identity {
+    /// All that a checkpoint must have in common with this run, but for what differs from chain to chain.
+    fn identity(&self, layout: &Layout, chains: &mut [Start], draws: usize) -> Result<Identity> {
+        let Some((evaluator, theta)) = chains.first_mut() else { return Err(Error::EmptyModel) };
+        let Plan { seed, burn_in, thin, threshold, gibbs, .. } = &self.plan;
+        let end = burn_in.saturating_add(thin.saturating_mul(draws as u64));
+        Ok(Identity {
             version: env!("CARGO_PKG_VERSION").into(),
             layout: layout.clone(),
-            observations: chains.first().map_or(0, |(evaluator, _)| evaluator.observations()),
-            data: if needed { self.target.fingerprint() } else { 0 },
+            observations: evaluator.observations(),
+            data: self.target.fingerprint(),
+            model: evaluator.identity(theta)?,
             algorithm: format!("{:?}", self.dynamics),
             gradient: format!("{:?}", self.gradient),
-            step_size: self.step_size_in_words(),
-            seed: self.plan.seed,
+            schedules: Schedules::new(&self.step_size, &self.temperature, end),
+            start: start_of(theta),
+            seed: *seed,
             chain: 0,
-            burn_in: self.plan.burn_in,
-            thin: self.plan.thin,
-        }
+            burn_in: *burn_in,
+            thin: *thin,
+            threshold: format!("{threshold:?}"),
+            gibbs: gibbs.is_some(),
+        })
     }
+}
+
+/// The fingerprint of the coordinates of a start.
+fn start_of(theta: &[f64]) -> Fingerprint {
+    let mut parts = Fingerprinter::new();
+    parts.numbers(theta);
+    parts.finish()
 }

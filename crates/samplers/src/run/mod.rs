@@ -3,6 +3,8 @@
 mod builder;
 mod checkpoint;
 mod driver;
+mod files;
+mod guard;
 mod launch;
 mod minibatched;
 mod mode_plan;
@@ -12,7 +14,7 @@ mod starts;
 
 pub use crate::fit::{ChainDraws, Ending, Fit, RunInfo, Summary, SummaryRow};
 pub use builder::Builder;
-pub use checkpoint::{CheckpointStore, Every};
+pub use checkpoint::{CheckpointStore, Claim, Every};
 pub(crate) use checkpoint::{decode, encode};
 pub use minibatched::Minibatched;
 pub use mode_plan::{FindMode, ModePlan, NoMode};

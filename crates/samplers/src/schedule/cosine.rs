@@ -30,6 +30,10 @@ impl Schedule for CyclicalCosine {
         0.5 * self.h * ((std::f64::consts::PI * self.progress(t)).cos() + 1.0)
     }
 
+    fn description(&self) -> Option<String> {
+        Some(format!("{self:?}"))
+    }
+
     fn check(&self) -> Result<()> {
         positive("the first step size h of a cycle", self.h)?;
         if self.period > 0 {

@@ -26,6 +26,10 @@ impl Schedule for Decay {
         self.h * (1.0 + t as f64 / self.tau).powf(-self.kappa)
     }
 
+    fn description(&self) -> Option<String> {
+        Some(format!("{self:?}"))
+    }
+
     fn check(&self) -> Result<()> {
         positive("the first step size h", self.h)?;
         positive("the time tau of the step sizes", self.tau)?;

@@ -17,6 +17,10 @@ impl Schedule for Halved {
         self.0.constant().map(|h| 0.5 * h)
     }
 
+    fn description(&self) -> Option<String> {
+        self.0.description().map(|words| format!("half of {words} at half its pace"))
+    }
+
     fn check(&self) -> Result<()> {
         self.0.check()
     }

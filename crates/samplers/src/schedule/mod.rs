@@ -5,11 +5,13 @@
 mod cosine;
 mod decay;
 mod halved;
+mod identity;
 mod polynomial;
 
 pub use cosine::CyclicalCosine;
 pub use decay::Decay;
 pub(crate) use halved::Halved;
+pub(crate) use identity::ScheduleIdentity;
 pub use polynomial::Polynomial;
 
 use std::fmt;
@@ -25,6 +27,12 @@ pub trait Schedule: Send + Sync {
     /// The value, if it is the same at every iteration.
     fn constant(&self) -> Option<f64> {
         None
+    }
+
+    /// Returns the schedule and its parameters in words, if they say all about it. Closures have none: a run that goes on from a
+    /// checkpoint compares their values instead.
+    fn description(&self) -> Option<String> {
+        self.constant().map(|value| value.to_string())
     }
 
     /// An error that says which setting is out of range.
@@ -71,7 +79,10 @@ impl fmt::Debug for SharedSchedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.constant() {
             Some(value) => write!(f, "{value}"),
-            None => write!(f, "{}, {}, {}, …", self.at(0), self.at(1), self.at(2)),
+            None => match self.description() {
+                Some(words) => f.write_str(&words),
+                None => write!(f, "{}, {}, {}, …", self.at(0), self.at(1), self.at(2)),
+            },
         }
     }
 }

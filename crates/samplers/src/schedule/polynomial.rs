@@ -48,6 +48,10 @@ impl Schedule for Polynomial {
         self.a * (self.b + t as f64).powf(-self.gamma)
     }
 
+    fn description(&self) -> Option<String> {
+        Some(format!("{self:?}"))
+    }
+
     fn check(&self) -> Result<()> {
         positive("the scale a of the step sizes", self.a)?;
         positive("the offset b of the step sizes", self.b)?;

@@ -1,10 +1,12 @@
 //! One sink per interleaved chain.
 
-use serde_bytes::ByteBuf;
-use sgmcmc_core::{Error, Result};
+use std::path::PathBuf;
 
-use super::{Draw, Schema, Sink};
-use crate::run::{decode, encode};
+use serde_bytes::ByteBuf;
+use sgmcmc_core::Result;
+
+use super::{Draw, Schema, Sink, join, split};
+use crate::run::encode;
 
 /// The sinks of the M chains that one run interleaves. Iteration t, counted from 1, moves chain (t − 1) mod M.
 ///
@@ -47,6 +49,26 @@ impl<S: Sink> Sink for Interleaved<S> {
         self.sinks.iter_mut().try_for_each(Sink::flush)
     }
 
+    fn files(&self) -> Vec<PathBuf> {
+        self.sinks.iter().flat_map(Sink::files).collect()
+    }
+
+    fn append(&mut self) -> Result<Vec<u8>> {
+        if let [sink] = self.sinks.as_mut_slice() {
+            return sink.append();
+        }
+        join(self.sinks.iter_mut().map(Sink::append).collect::<Result<_>>()?)
+    }
+
+    fn replay(&mut self, part: &[u8]) -> Result<()> {
+        if let [sink] = self.sinks.as_mut_slice() {
+            return sink.replay(part);
+        }
+        let parts = split(part, self.sinks.len())?;
+        let taken = self.sinks.iter_mut().zip(&parts).filter(|(_, part)| !part.is_empty());
+        taken.into_iter().try_for_each(|(sink, part)| sink.replay(part))
+    }
+
     fn save(&self) -> Result<Vec<u8>> {
         if let [sink] = self.sinks.as_slice() {
             return sink.save();
@@ -59,12 +81,7 @@ impl<S: Sink> Sink for Interleaved<S> {
         if let [sink] = self.sinks.as_mut_slice() {
             return sink.restore(saved);
         }
-        let saved: Vec<ByteBuf> = decode(saved)?;
-        let (expected, found) = (self.sinks.len(), saved.len());
-        if expected != found {
-            let reason = format!("it has the draws of {found} interleaved chains, but this run has {expected}");
-            return Err(Error::Checkpoint { reason });
-        }
+        let saved = split(saved, self.sinks.len())?;
         self.sinks.iter_mut().zip(saved).try_for_each(|(sink, saved)| sink.restore(&saved))
     }
 

@@ -1,15 +1,16 @@
 //! Keeps every draw.
 
-use serde::{Deserialize, Serialize};
 use sgmcmc_core::Result;
 
 use super::{Draw, Schema, Sink};
 use crate::run::{ChainDraws, decode, encode};
 
 /// Keeps every draw in memory, allocated before the first.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub struct Memory {
     draws: ChainDraws,
+    /// How many of them are in a checkpoint.
+    appended: usize,
 }
 
 impl Memory {
@@ -25,6 +26,7 @@ impl Sink for Memory {
 
     fn begin(&mut self, schema: &Schema) -> Result<()> {
         self.draws = ChainDraws::with_capacity(schema.draws, schema.layout.value_count(), schema.stats.clone());
+        self.appended = 0;
         Ok(())
     }
 
@@ -32,13 +34,27 @@ impl Sink for Memory {
         self.draws.push(draw)
     }
 
+    fn append(&mut self) -> Result<Vec<u8>> {
+        if self.appended == self.draws.len() {
+            return Ok(Vec::new());
+        }
+        let part = encode(&self.draws.since(self.appended))?;
+        self.appended = self.draws.len();
+        Ok(part)
+    }
+
+    fn replay(&mut self, part: &[u8]) -> Result<()> {
+        self.draws.extend(&decode(part)?)?;
+        self.appended = self.draws.len();
+        Ok(())
+    }
+
     fn save(&self) -> Result<Vec<u8>> {
-        encode(&self.draws)
+        encode(&self.draws.len())
     }
 
     fn restore(&mut self, saved: &[u8]) -> Result<()> {
-        self.draws = decode(saved)?;
-        Ok(())
+        super::check_count(decode(saved)?, self.draws.len())
     }
 
     fn finish(self) -> ChainDraws {

@@ -14,9 +14,11 @@ pub use quantiles::{Digest, Quantiles};
 pub use scores::{ChainScores, Scores};
 pub use test_function::{TestFunction, Trace};
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
-use sgmcmc_core::{Layout, Result};
+use sgmcmc_core::{Error, Layout, Result};
 
 use crate::run::{decode, encode};
 
@@ -67,10 +69,37 @@ pub trait Sink: Send {
         Ok(())
     }
 
-    /// What was taken so far, as bytes for a checkpoint.
+    /// Returns the files that this sink writes, so that two chains do not write the same one.
+    fn files(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// Returns what was taken since the last call, as bytes that a checkpoint appends to those of earlier calls; none by default.
+    ///
+    /// A sink that keeps every draw returns them here, so that each is written once. Its [`save`](Self::save) is then the rest.
+    fn append(&mut self) -> Result<Vec<u8>> {
+        Ok(Vec::new())
+    }
+
+    /// Takes back bytes that [`append`](Self::append) returned. Called after [`begin`](Self::begin), once for each of them that was not
+    /// empty, in their order, and before [`restore`](Self::restore).
+    ///
+    /// # Errors
+    ///
+    /// If the bytes are of another sink.
+    fn replay(&mut self, part: &[u8]) -> Result<()> {
+        let reason = format!("a sink that appends nothing was given {} bytes", part.len());
+        Err(Error::Checkpoint { reason })
+    }
+
+    /// Returns the state of the sink as bytes for a checkpoint.
     fn save(&self) -> Result<Vec<u8>>;
 
-    /// Goes on from what [`save`](Self::save) gave. Told after [`begin`](Self::begin).
+    /// Goes on from what [`save`](Self::save) gave. Called after [`begin`](Self::begin).
+    ///
+    /// # Errors
+    ///
+    /// If the bytes are of another sink.
     fn restore(&mut self, saved: &[u8]) -> Result<()>;
 
     /// Ends the sink. Also called when a chain ends early: nothing drawn is lost.
@@ -95,6 +124,22 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
         self.1.flush()
     }
 
+    fn files(&self) -> Vec<PathBuf> {
+        [self.0.files(), self.1.files()].concat()
+    }
+
+    fn append(&mut self) -> Result<Vec<u8>> {
+        join([self.0.append()?, self.1.append()?].into())
+    }
+
+    fn replay(&mut self, part: &[u8]) -> Result<()> {
+        let parts = split(part, 2)?;
+        for (number, part) in parts.iter().enumerate().filter(|(_, part)| !part.is_empty()) {
+            if number == 0 { self.0.replay(part)? } else { self.1.replay(part)? }
+        }
+        Ok(())
+    }
+
     fn save(&self) -> Result<Vec<u8>> {
         encode(&(ByteBuf::from(self.0.save()?), ByteBuf::from(self.1.save()?)))
     }
@@ -108,4 +153,29 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     fn finish(self) -> Self::Output {
         (self.0.finish(), self.1.finish())
     }
+}
+
+/// An error unless a sink took back as many draws as it had when it was saved.
+fn check_count(expected: usize, found: usize) -> Result<()> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(Error::Checkpoint { reason: format!("it has {found} draws where there should be {expected}") })
+}
+
+/// The parts of several sinks as one part; empty if all of them are.
+fn join(parts: Vec<Vec<u8>>) -> Result<Vec<u8>> {
+    if parts.iter().all(Vec::is_empty) {
+        return Ok(Vec::new());
+    }
+    encode(&parts.into_iter().map(ByteBuf::from).collect::<Vec<_>>())
+}
+
+/// The parts of `sinks` sinks that [`join`] put together.
+fn split(joined: &[u8], sinks: usize) -> Result<Vec<ByteBuf>> {
+    let parts: Vec<ByteBuf> = decode(joined)?;
+    if parts.len() == sinks {
+        return Ok(parts);
+    }
+    Err(Error::Checkpoint { reason: format!("it has the draws of {} sinks, but this run has {sinks}", parts.len()) })
 }

@@ -54,6 +54,8 @@ pub struct Scores<G: GradientEstimator> {
     state: Option<G::State>,
     scores: ChainScores,
     gradient: Vec<f64>,
+    /// How many numbers of the gradients are in a checkpoint.
+    appended: usize,
 }
 
 impl<G: GradientEstimator> std::fmt::Debug for Scores<G> {
@@ -68,7 +70,7 @@ impl<G: GradientEstimator> Scores<G> {
     pub fn new(estimator: Arc<G>, evaluator: Box<dyn Evaluator>, seed: u64) -> Self {
         let scores = ChainScores { width: evaluator.dim(), values: Vec::new() };
         let (rng, gradient) = (ChainRng::new(seed, 0), vec![0.0; evaluator.dim()]);
-        Self { estimator, evaluator, rng, batch: Minibatch::default(), state: None, scores, gradient }
+        Self { estimator, evaluator, rng, batch: Minibatch::default(), state: None, scores, gradient, appended: 0 }
     }
 
     /// Takes the gradient at the draw with these values.
@@ -103,12 +105,30 @@ impl<G: GradientEstimator> Sink for Scores<G> {
         self.take(draw.values)
     }
 
+    fn append(&mut self) -> Result<Vec<u8>> {
+        let new = &self.scores.values[self.appended..];
+        if new.is_empty() {
+            return Ok(Vec::new());
+        }
+        let part = encode(&new)?;
+        self.appended = self.scores.values.len();
+        Ok(part)
+    }
+
+    fn replay(&mut self, part: &[u8]) -> Result<()> {
+        self.scores.values.extend(decode::<Vec<f64>>(part)?);
+        self.appended = self.scores.values.len();
+        Ok(())
+    }
+
     fn save(&self) -> Result<Vec<u8>> {
-        encode(&(&self.scores, &self.state, &self.rng))
+        encode(&(self.scores.values.len(), &self.state, &self.rng))
     }
 
     fn restore(&mut self, saved: &[u8]) -> Result<()> {
-        (self.scores, self.state, self.rng) = decode(saved)?;
+        let (count, state, rng) = decode(saved)?;
+        super::check_count(count, self.scores.values.len())?;
+        (self.state, self.rng) = (state, rng);
         Ok(())
     }
 

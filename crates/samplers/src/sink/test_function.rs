@@ -21,6 +21,8 @@ pub struct Trace {
 pub struct TestFunction<F> {
     function: F,
     trace: Trace,
+    /// How many values are in a checkpoint.
+    appended: usize,
 }
 
 impl<F> std::fmt::Debug for TestFunction<F> {
@@ -32,7 +34,7 @@ impl<F> std::fmt::Debug for TestFunction<F> {
 impl<F: FnMut(&[f64]) -> Result<f64> + Send> TestFunction<F> {
     /// Keeps the values of `function`, which takes the flat values of the parameters.
     pub fn new(function: F) -> Self {
-        Self { function, trace: Trace::default() }
+        Self { function, trace: Trace::default(), appended: 0 }
     }
 }
 
@@ -51,13 +53,31 @@ impl<F: FnMut(&[f64]) -> Result<f64> + Send> Sink for TestFunction<F> {
         Ok(())
     }
 
+    fn append(&mut self) -> Result<Vec<u8>> {
+        let Self { trace: Trace { iterations, values, weights }, appended, .. } = self;
+        if *appended == values.len() {
+            return Ok(Vec::new());
+        }
+        let part = encode(&(&iterations[*appended..], &values[*appended..], &weights[*appended..]))?;
+        *appended = values.len();
+        Ok(part)
+    }
+
+    fn replay(&mut self, part: &[u8]) -> Result<()> {
+        let (iterations, values, weights): (Vec<u64>, Vec<f64>, Vec<f64>) = decode(part)?;
+        self.trace.iterations.extend(iterations);
+        self.trace.values.extend(values);
+        self.trace.weights.extend(weights);
+        self.appended = self.trace.values.len();
+        Ok(())
+    }
+
     fn save(&self) -> Result<Vec<u8>> {
-        encode(&self.trace)
+        encode(&self.trace.values.len())
     }
 
     fn restore(&mut self, saved: &[u8]) -> Result<()> {
-        self.trace = decode(saved)?;
-        Ok(())
+        super::check_count(decode(saved)?, self.trace.values.len())
     }
 
     fn finish(self) -> Trace {

@@ -1,10 +1,10 @@
 //! Draws to a text file as they are made, one line each.
 
-use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
 use sgmcmc_core::{Error, Result};
+use sgmcmc_files::File;
 use sgmcmc_samplers::sink::{Draw, Schema, Sink};
 
 /// Writes every draw as a line of comma-separated values, under a header with the names of the values.
@@ -49,7 +49,10 @@ impl Sink for CsvDraws {
 
     fn begin(&mut self, schema: &Schema) -> Result<()> {
         // Not truncated yet: a chain that is resumed goes on in the same file.
-        let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&self.path);
+        let opened = File::open(&self.path).and_then(|file| {
+            let reason = "another chain or another process writes to it";
+            if file.try_lock()? { Ok(file) } else { Err(io::Error::other(reason)) }
+        });
         self.file = Some(BufWriter::new(opened.map_err(|error| self.failed(&error))?));
         (self.written, self.clean) = (0, false);
         let mut header = String::from("iteration,weight,log_posterior");
@@ -79,11 +82,19 @@ impl Sink for CsvDraws {
         let written = self.written;
         let flushed = self.file.as_mut().map_or(Ok(()), |file| {
             file.flush()?;
-            let length = file.get_ref().metadata()?.len();
+            let length = file.get_ref().len()?;
             // What an earlier run left behind this place is not of this chain.
-            if length > written { file.get_ref().set_len(written) } else { Ok(()) }
+            if length > written {
+                file.get_ref().set_len(written)?;
+            }
+            // A checkpoint that counts these draws must not be on the disk before they are.
+            file.get_ref().sync_data()
         });
         flushed.map_err(|error| self.failed(&error))
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        vec![self.path.clone()]
     }
 
     fn save(&self) -> Result<Vec<u8>> {
@@ -95,7 +106,7 @@ impl Sink for CsvDraws {
         let place = place.map_err(|_| Error::Checkpoint { reason: "it has no place in the file of draws".into() })?;
         let moved = self.file.as_mut().map_or(Ok(0), |file| {
             file.flush()?;
-            let length = file.get_ref().metadata()?.len();
+            let length = file.get_ref().len()?;
             if length < place {
                 return Err(io::Error::other(format!("it has {length} bytes, but the checkpoint was made at {place}")));
             }
@@ -107,8 +118,8 @@ impl Sink for CsvDraws {
     }
 
     fn finish(mut self) -> PathBuf {
-        // Whatever could not be written was reported when it was recorded or flushed.
-        let _ = self.flush();
+        // What is still buffered is written when the file is dropped. Nothing is cut off: a chain that did not start leaves the draws
+        // that were there before it.
         std::mem::take(&mut self.path)
     }
 }

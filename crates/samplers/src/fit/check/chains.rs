@@ -3,11 +3,12 @@
 use sgmcmc_core::{Error, mode};
 
 use super::{Finding, Severity, Thresholds};
-use crate::fit::{Ending, Fit};
+use crate::fit::{ChainDraws, Ending, Fit};
 
 pub(super) fn look(fit: &Fit, thresholds: &Thresholds) -> Vec<Finding> {
     let mut findings = endings(fit);
     findings.extend(lengths(fit, thresholds));
+    findings.extend(undefined(fit));
     findings.extend(mode_search(fit));
     findings.extend(stats(fit, thresholds));
     findings
@@ -69,6 +70,34 @@ fn lengths(fit: &Fit, thresholds: &Thresholds) -> Vec<Finding> {
         ));
     }
     findings
+}
+
+/// Draws made where the log posterior is not a finite number.
+fn undefined(fit: &Fit) -> Vec<Finding> {
+    let count = |values: &[f64]| values.iter().filter(|value| !value.is_finite()).count();
+    let all: usize = fit.chains().iter().map(ChainDraws::len).sum();
+    let bad: usize = fit.chains().iter().map(|chain| count(chain.log_posterior())).sum();
+    let nan = |chain: &ChainDraws| chain.log_posterior().iter().all(|value| value.is_nan());
+    // A file without log posteriors has NaN in their place, and no count.
+    if fit.info().undefined.is_empty() && fit.chains().iter().all(nan) {
+        return Vec::new();
+    }
+    let iterations: u64 = fit.info().undefined.iter().sum();
+    if bad == 0 && iterations == 0 {
+        return Vec::new();
+    }
+    let remedy = "declare the constraints of the parameters (for instance a positive scale), check the data, or use a smaller step size";
+    let (severity, what) = if bad == 0 {
+        let what =
+            format!("the log posterior was not a finite number in {iterations} iterations whose draws were not kept");
+        (Severity::Warning, what)
+    } else {
+        let what = format!(
+            "the log posterior is not a finite number in {bad} of {all} draws: they are outside the support of the model"
+        );
+        (Severity::Problem, what)
+    };
+    vec![Finding::new(severity, what, remedy)]
 }
 
 fn mode_search(fit: &Fit) -> Option<Finding> {

@@ -1,0 +1,110 @@
+//! The journal of a chain: parts that were appended one after another, each after its length.
+
+use std::io::Read;
+
+use serde::{Deserialize, Serialize};
+use sgmcmc_core::fingerprint::Fingerprinter;
+use sgmcmc_core::{Error, Fingerprint, Result};
+
+/// How long a journal is, and what it consists of. Part of every state.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Extent {
+    pub(super) length: u64,
+    fingerprint: Fingerprint,
+}
+
+/// A journal under way.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Journal {
+    length: u64,
+    fingerprint: Fingerprinter,
+}
+
+impl Journal {
+    pub(super) fn extent(&self) -> Extent {
+        Extent { length: self.length, fingerprint: self.fingerprint.finish() }
+    }
+
+    /// The bytes by which `parts` are appended.
+    pub(super) fn frame(&mut self, parts: &[&[u8]]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for part in parts {
+            bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(part);
+        }
+        self.length += bytes.len() as u64;
+        self.fingerprint.bytes(&bytes);
+        bytes
+    }
+
+    /// Reads the journal of `extent` from `reader`, part by part, and hands each to `take`.
+    ///
+    /// # Errors
+    ///
+    /// If it is not the journal that `extent` is of, or as `take`.
+    pub(super) fn replay(
+        mut reader: impl Read,
+        extent: Extent,
+        mut take: impl FnMut(Vec<u8>) -> Result<()>,
+    ) -> Result<Self> {
+        let mut journal = Self::default();
+        while journal.length < extent.length {
+            let mut head = [0; 8];
+            reader.read_exact(&mut head).map_err(|error| damaged(&error.to_string()))?;
+            let size = u64::from_le_bytes(head);
+            let rest = (extent.length - journal.length).checked_sub(head.len() as u64);
+            if rest.is_none_or(|rest| size > rest) {
+                return Err(damaged("a part is longer than the journal"));
+            }
+            // Memory grows with the bytes that are there, not with the size that is claimed.
+            let mut part = Vec::new();
+            let read =
+                reader.by_ref().take(size).read_to_end(&mut part).map_err(|error| damaged(&error.to_string()))?;
+            if read as u64 != size {
+                return Err(damaged("its end is missing"));
+            }
+            journal.fingerprint.bytes(&head);
+            journal.fingerprint.bytes(&part);
+            journal.length += head.len() as u64 + size;
+            take(part)?;
+        }
+        if journal.extent() == extent { Ok(journal) } else { Err(damaged("its checksum is wrong")) }
+    }
+}
+
+fn damaged(reason: &str) -> Error {
+    Error::Checkpoint { reason: format!("its journal is damaged: {reason}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: &[u8], extent: Extent) -> Result<Vec<Vec<u8>>> {
+        let mut parts = Vec::new();
+        Journal::replay(bytes, extent, |part| {
+            parts.push(part);
+            Ok(())
+        })?;
+        Ok(parts)
+    }
+
+    #[test]
+    fn parts_come_back_and_changes_are_noticed() {
+        let mut journal = Journal::default();
+        let mut bytes = journal.frame(&[b"first", b""]);
+        bytes.extend(journal.frame(&[b"second"]));
+        let extent = journal.extent();
+        assert_eq!(read(&bytes, extent).unwrap(), [&b"first"[..], b"", b"second"]);
+        // Bytes behind the end belong to a run that was killed.
+        assert_eq!(read(&[&bytes[..], b"more"].concat(), extent).unwrap().len(), 3);
+        for place in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut changed = bytes.clone();
+                changed[place] ^= 1 << bit;
+                assert!(read(&changed, extent).is_err(), "bit {bit} of byte {place}");
+            }
+            assert!(read(&bytes[..place], extent).is_err(), "cut at {place}");
+        }
+    }
+}
