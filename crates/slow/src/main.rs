@@ -7,6 +7,7 @@
 //! cargo run --release -p slow -- figure-4-2-1
 //! cargo run --release -p slow -- variances
 //! cargo run --release -p slow -- mcse
+//! cargo run --release -p slow -- kills [--count 1000]
 //! ```
 //!
 //! Each suite prints every number it judges and its criterion. The exit code is 0 when all criteria hold, 1 when one fails,
@@ -15,6 +16,7 @@
 mod accuracy;
 mod eigen;
 mod figure_4_2_1;
+mod kills;
 mod law;
 mod mcse;
 mod posteriordb;
@@ -36,7 +38,8 @@ suites:
   sbc [--page FILE]          simulation-based calibration of every preset; writes target/sbc.html, or FILE
   figure-4-2-1               time per iteration and divergence from the posterior of a normal mean, as N grows
   variances                  the variance of every algorithm on a normal posterior with the full gradient
-  mcse                       reported Monte Carlo errors against the spread of the means of replicated runs";
+  mcse                       reported Monte Carlo errors against the spread of the means of replicated runs
+  kills [--count N]          runs of all algorithms killed at N random moments, resumed, and compared with runs that were not";
 
 /// The page of `posteriors`, from the root of the repository.
 const ACCURACY: &str = "docs/accuracy.md";
@@ -74,6 +77,9 @@ fn main() -> ExitCode {
         ["variances"] => variances::run(),
         ["figure-4-2-1"] => figure_4_2_1::run(),
         ["mcse"] => mcse::run(),
+        ["kills"] => kills::run(kills::KILLS, 1),
+        ["kills", "--count", count] if let Ok(count) = count.parse() => kills::run(count, 1),
+        ["kills-child", algorithm, every, directory] => kills::child(algorithm, every, directory),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
