@@ -100,6 +100,21 @@ fn every_chain_has_its_own_update() {
     assert_ne!(taus[0], taus[1]);
 }
 
+/// The way from a coordinate to its value and back rounds. A parameter that the update leaves alone must not go it: its path is, bit for
+/// bit, that of a run without the update, since it does not depend on the other parameter.
+#[test]
+fn parameters_that_an_update_leaves_alone_keep_their_coordinates() {
+    let independent = Model::density(|p: Params| {
+        Normal::new(0.0, 1.0).log_prob(p.theta).sum() + Gamma::new(A, B).log_prob(p.tau).sum()
+    });
+    let target = independent.with(&Dataset::none());
+    let run = || Builder::new(target.clone(), Sgld, FullGradient, 0.1).seed(4);
+    let with = run().gibbs(|_| |values: &mut Values<'_>, _: &mut StreamRng| values.set("theta", &[1.5]));
+    let start = Params { theta: full([1], 1.0), tau: full([1], 1.0) };
+    let tau = |run: Builder<_, _, _>| run.sample(&start, 200).unwrap().element("tau").unwrap();
+    assert_eq!(tau(with), tau(run()));
+}
+
 /// (θ, log w) is bivariate normal with unit variances and correlation [`RHO`]; w is positive, so that its block is constrained.
 #[derive(TensorTree)]
 struct Pair {

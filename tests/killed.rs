@@ -87,6 +87,21 @@ fn a_run_killed_at_twenty_moments_gives_the_same_draws() {
     assert_eq!(result(killed.path()), expected);
 }
 
+/// The second process is refused, and the first one is not disturbed.
+#[test]
+fn two_processes_do_not_share_a_directory() {
+    let (alone, shared) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut first = spawn(shared.path());
+    while !shared.path().join("chain-1.checkpoint").exists() {
+        assert!(first.try_wait().unwrap().is_none(), "the run was over before the second one began");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert!(!spawn(shared.path()).wait().unwrap().success());
+    assert!(first.wait().unwrap().success());
+    assert!(spawn(alone.path()).wait().unwrap().success());
+    assert_eq!(result(shared.path()), result(alone.path()));
+}
+
 /// As when a program is started in the background of a shell.
 #[test]
 fn a_run_that_ctrl_c_does_not_reach_runs() {

@@ -2,6 +2,8 @@
 
 #[path = "reliability/damage.rs"]
 mod damage;
+#[path = "reliability/environment.rs"]
+mod environment;
 #[path = "reliability/faults.rs"]
 mod faults;
 #[path = "reliability/identity.rs"]

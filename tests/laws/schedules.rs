@@ -81,26 +81,3 @@ fn a_chain_resumed_where_the_step_size_changes_goes_on_bit_for_bit() {
         assert_eq!(chain.position(), resumed.position());
     }
 }
-
-/// One thermostat over two parameters whose step sizes differ by a factor of 100: each has the posterior variance. The noise of the two gradients differs
-/// too, so that the friction matters. The variances are known to about 2 %.
-#[test]
-fn one_thermostat_serves_unequal_step_sizes() {
-    let p = Problem::new(2, 0.0);
-    let mean = p.model.posterior_mean();
-    let (slow, fast) = (2e-5, 2e-3);
-    let step_size = StepSize::from(slow).parameter("first", fast);
-    let expected = sgmcmc_testkit::linear::solve(&p.a, &[1.0, 0.0]);
-    let dynamics = Badodab { a: 0.1.into(), thermostats: Thermostats::Global };
-    let mut chain = p.chain(&recipe(dynamics, FullGradient, step_size, 1.0), &mean, 3);
-    let (mut first, mut steps) = (0.0, 0.0);
-    for step in 0..1_200_000 {
-        chain.step().unwrap();
-        if step >= 20_000 {
-            first += (chain.position()[0] - mean[0]).powi(2);
-            steps += 1.0;
-        }
-    }
-    let ratio = first / steps / expected[0];
-    assert!((ratio - 1.0).abs() < 0.05, "{ratio}");
-}

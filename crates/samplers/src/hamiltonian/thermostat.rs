@@ -102,3 +102,27 @@ pub(super) fn noise_along(thermostats: &[Thermostat], vector: &[f64]) -> f64 {
     let values: Vec<_> = thermostats.iter().map(|thermostat| (thermostat.range(), thermostat.a)).collect();
     mean_along(&values, vector)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Coordinates count alike in units of their own step size. If one is twice as hot as it should be and the other has no heat, their
+    /// mean is right and the thermostat stays, whatever their step sizes; if both are too hot, it rises.
+    #[test]
+    fn one_thermostat_serves_unequal_step_sizes() {
+        let pieces = [(0..1, 1e-4), (1..2, 1e-2)].map(|(range, h)| Piece { range, h, previous: h });
+        for temperature in [1.0, 0.5] {
+            let tick = Tick { t: 3, temperature, h: 1e-4, pieces: &pieces };
+            let after = |heat: [f64; 2]| {
+                let velocity: Vec<f64> =
+                    heat.iter().zip(&pieces).map(|(heat, piece)| (heat * temperature * piece.h).sqrt()).collect();
+                let mut thermostat = Thermostat { xi: 0.1, a: 0.1, start: 0, end: 2 };
+                thermostat.adjust(&velocity, tick, 1.0);
+                thermostat.xi
+            };
+            assert!((after([2.0, 0.0]) - 0.1).abs() < 1e-15 && (after([0.0, 2.0]) - 0.1).abs() < 1e-15);
+            assert!((after([2.0, 2.0]) - 0.1 - 0.5 * (1e-4 + 1e-2) * temperature).abs() < 1e-15);
+        }
+    }
+}

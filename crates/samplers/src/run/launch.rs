@@ -248,6 +248,8 @@ where
                     let driven = driver::drive(kernel, sink, plan, draws, Task { chain, stats: stats.len(), keeper })?;
                     Ok(Launched { driven, started: true })
                 }
+                // The draws of the other chains are in their checkpoints, and a sink that is ended could replace files of this one.
+                Err(error) if identity.is_some() => Err(error),
                 Err(error) => Ok(Launched { driven: driver::failed(sink, error)?, started: false }),
             }
         };

@@ -28,7 +28,8 @@ impl Append {
 
     /// Opens the file, made if it is not there, with its end at byte 0.
     pub(super) fn begin(&mut self) -> Result<()> {
-        self.file = Some(File::open(&self.path).map_err(|error| self.failed(&error))?);
+        let opened = File::open(&self.path).and_then(claim);
+        self.file = Some(opened.map_err(|error| self.failed(&error))?);
         (self.end, self.clean) = (0, false);
         Ok(())
     }
@@ -87,6 +88,15 @@ impl Append {
     fn failed(&self, error: &io::Error) -> Error {
         failed(&self.path, error)
     }
+}
+
+/// The file, locked for this writer until it is closed.
+///
+/// # Errors
+///
+/// If somebody else writes to it.
+pub(crate) fn claim(file: File) -> io::Result<File> {
+    if file.try_lock()? { Ok(file) } else { Err(io::Error::other("another chain or another process writes to it")) }
 }
 
 /// A file that could not be written, as an error of the operating system for the layer below.

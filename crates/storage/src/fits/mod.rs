@@ -43,6 +43,8 @@ mod table;
 #[cfg(feature = "zarr")]
 pub mod zarr;
 
+pub(crate) use append::claim;
+
 use std::io::{self, BufWriter};
 use std::path::Path;
 

@@ -7,6 +7,8 @@ use sgmcmc_core::{Error, Result};
 use sgmcmc_files::File;
 use sgmcmc_samplers::sink::{Draw, Schema, Sink};
 
+use crate::fits::claim;
+
 /// Writes every draw as a line of comma-separated values, under a header with the names of the values.
 ///
 /// The columns are `iteration`, `weight`, `log_posterior`, the numbers that come with each draw (`alpha`, thermostats), and the values;
@@ -16,6 +18,8 @@ use sgmcmc_samplers::sink::{Draw, Schema, Sink};
 pub struct CsvDraws {
     path: PathBuf,
     file: Option<BufWriter<File>>,
+    /// The first line, until it is written. A chain that does not come to a draw leaves the file as it was.
+    header: String,
     /// Bytes written so far.
     written: u64,
     /// Whether what an earlier run left behind this place has been cut off.
@@ -25,7 +29,7 @@ pub struct CsvDraws {
 impl CsvDraws {
     /// Draws go to the file at `path`, which is made when the chain begins.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), file: None, written: 0, clean: false }
+        Self { path: path.into(), file: None, header: String::new(), written: 0, clean: false }
     }
 
     fn failed(&self, error: &io::Error) -> Error {
@@ -49,10 +53,7 @@ impl Sink for CsvDraws {
 
     fn begin(&mut self, schema: &Schema) -> Result<()> {
         // Not truncated yet: a chain that is resumed goes on in the same file.
-        let opened = File::open(&self.path).and_then(|file| {
-            let reason = "another chain or another process writes to it";
-            if file.try_lock()? { Ok(file) } else { Err(io::Error::other(reason)) }
-        });
+        let opened = File::open(&self.path).and_then(claim);
         self.file = Some(BufWriter::new(opened.map_err(|error| self.failed(&error))?));
         (self.written, self.clean) = (0, false);
         let mut header = String::from("iteration,weight,log_posterior");
@@ -61,7 +62,8 @@ impl Sink for CsvDraws {
             header.push_str(&if name.contains(',') { format!("\"{name}\"") } else { name });
         }
         header.push('\n');
-        self.write(&header)
+        self.header = header;
+        Ok(())
     }
 
     fn record(&mut self, draw: &Draw<'_>) -> Result<()> {
@@ -79,6 +81,8 @@ impl Sink for CsvDraws {
     }
 
     fn flush(&mut self) -> Result<()> {
+        let header = std::mem::take(&mut self.header);
+        self.write(&header)?;
         let written = self.written;
         let flushed = self.file.as_mut().map_or(Ok(()), |file| {
             file.flush()?;
@@ -114,6 +118,7 @@ impl Sink for CsvDraws {
         });
         moved.map_err(|error| self.failed(&error))?;
         (self.written, self.clean) = (place, false);
+        self.header.clear();
         Ok(())
     }
 

@@ -69,6 +69,10 @@ impl Sink for NativeDraws {
         self.file.sync()
     }
 
+    fn files(&self) -> Vec<PathBuf> {
+        vec![self.file.path().to_path_buf()]
+    }
+
     fn save(&self) -> Result<Vec<u8>> {
         Ok(self.file.end().to_le_bytes().to_vec())
     }

@@ -107,6 +107,10 @@ impl Sink for StanCsvDraws {
         self.file.sync()
     }
 
+    fn files(&self) -> Vec<PathBuf> {
+        vec![self.file.path().to_path_buf()]
+    }
+
     fn save(&self) -> Result<Vec<u8>> {
         let numbers = [self.file.end(), self.draws, self.elapsed().to_bits()];
         Ok(numbers.iter().flat_map(|number| number.to_le_bytes()).collect())
