@@ -3,8 +3,13 @@
 use std::fs::{self, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::fault::{Operation, Verdict, full, perform, verdict};
+
+/// How often a lock is tried, and the pause after each time.
+const LOCK_TRIES: u32 = 25;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// A file open for writing. Readers of foreign files use [`std::fs::File`].
 #[derive(Debug)]
@@ -113,13 +118,22 @@ impl File {
 
     /// Locks the file against other holders of a lock, in this process and in others, until it is closed.
     ///
-    /// Returns false if somebody else holds the lock. File systems without locks count as not locked by anybody.
+    /// Returns false if somebody else holds the lock, and goes on to do so for a quarter of a second: a process that this one starts holds
+    /// copies of all locks for a moment. File systems without locks count as not locked by anybody.
     ///
     /// # Errors
     ///
     /// Returns the error of the operating system.
     pub fn try_lock(&self) -> io::Result<bool> {
-        perform(Operation::Lock, &self.path, || try_lock(&self.file))
+        perform(Operation::Lock, &self.path, || {
+            for _ in 0..LOCK_TRIES {
+                if try_lock(&self.file)? {
+                    return Ok(true);
+                }
+                std::thread::sleep(LOCK_PAUSE);
+            }
+            Ok(false)
+        })
     }
 
     /// Returns another handle of the same open file. Both share the position.
