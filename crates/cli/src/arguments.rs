@@ -16,7 +16,9 @@ Examples:
 A FIT is a file or a directory of any of these formats, found by its content:
   .sgmcmc (native)   .json (nested, ArviZ)   .csv (Stan)   .parquet   .zarr (ArviZ)
 
-Exit codes: 0 fine, 1 check found problems, 2 wrong usage or a file that cannot be read or written.";
+Exit codes: 0 fine, 1 check found problems, 2 wrong usage or a file that cannot be read or written,
+141 the reader of a table in CSV or JSON left before its end.
+SGMCMC_MEMORY_LIMIT: the most memory that reading a fit may take, in bytes [default: 4294967296].";
 
 /// Looks at saved fits: whether they can be trusted, what they say, and how they look.
 #[derive(Debug, Parser)]
@@ -87,6 +89,9 @@ pub(crate) struct Report {
     /// The page [default: the name of the fit, ending in .html]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Replace a file that is there
+    #[arg(long)]
+    pub(crate) force: bool,
     /// The title of the page [default: the name of the fit]
     #[arg(long, short)]
     pub(crate) title: Option<String>,
@@ -97,13 +102,15 @@ pub(crate) struct Report {
 
 #[derive(Args, Debug)]
 #[command(after_help = "Example: sgmcmc convert fit.sgmcmc fit.zarr\n\n\
-    Endings: .sgmcmc (native, keeps everything), .json, .csv (Stan), .parquet, .zarr (ArviZ)")]
+    Endings: .sgmcmc (native, keeps everything), .json, .csv (Stan), .parquet, .zarr (ArviZ)\n\n\
+    The output is written beside its place and renamed when it is complete. With --force a directory is replaced\n\
+    only if all files in it are those of a fit that this program or the library wrote.")]
 pub(crate) struct Convert {
     /// The fit
     pub(crate) fit: PathBuf,
     /// Where to; the ending tells the format
     pub(crate) output: PathBuf,
-    /// Replace what is there
+    /// Replace a fit that is there
     #[arg(long, short)]
     pub(crate) force: bool,
 }

@@ -1,15 +1,16 @@
 //! What the commands do.
 
-use std::fs;
-use std::io::{Write, stdout};
+use std::io::{ErrorKind, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use sgmcmc_core::text::{printable, printable_lines};
 use sgmcmc_samplers::{Ending, Fit};
 use sgmcmc_storage::fits;
 
 use crate::arguments::{Check, Command, Convert, Format, Info, Report, Summary};
 use crate::error::Error;
+use crate::target;
 
 /// The exit code of a check that found problems.
 const PROBLEMS: u8 = 1;
@@ -38,7 +39,11 @@ fn summary(arguments: &Summary) -> Result<ExitCode, Error> {
         Format::Json => summary.to_json(),
         Format::Markdown => summary.to_markdown(),
     };
-    print(&text)
+    match arguments.format {
+        // Already escaped as the format has it; half of a table for a program is a wrong table.
+        Format::Csv | Format::Json => write_whole(&text),
+        Format::Table | Format::Markdown => print(&text),
+    }
 }
 
 fn check(arguments: &Check) -> Result<ExitCode, Error> {
@@ -55,12 +60,13 @@ fn check(arguments: &Check) -> Result<ExitCode, Error> {
 }
 
 fn report(arguments: &Report) -> Result<ExitCode, Error> {
-    let fit = fits::open(&arguments.fit)?;
     let output = arguments.output.clone().unwrap_or_else(|| page_of(&arguments.fit));
+    target::check(&arguments.fit, &output, arguments.force)?;
+    let fit = fits::open(&arguments.fit)?;
     let name = arguments.fit.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let title = arguments.title.clone().unwrap_or(name);
     sgmcmc_report::Report::new(&fit).title(title).limit(arguments.limit).write(&output)?;
-    print(&format!("wrote {}", output.display()))
+    print(&format!("wrote {}", printable(&output.to_string_lossy())))
 }
 
 /// The page beside a fit: `runs/fit.sgmcmc` has `runs/fit.html`.
@@ -71,26 +77,18 @@ fn page_of(fit: &Path) -> PathBuf {
 
 fn convert(arguments: &Convert) -> Result<ExitCode, Error> {
     let Convert { fit, output, force } = arguments;
-    if output.exists() && !force {
-        return Err(Error::Exists(output.clone()));
+    // Before anything is read or written: a wrong name must not cost anything.
+    if fits::Format::of_name(output).is_none() {
+        return Err(Error::Ending(output.clone()));
     }
+    target::check(fit, output, *force)?;
     let read = fits::open(fit)?;
-    if output.exists() {
-        replace(fit, output)?;
+    if *force {
+        fits::replace(&read, output)?
+    } else {
+        fits::save(&read, output)?
     }
-    fits::save(&read, output)?;
-    print(&format!("wrote {}", output.display()))
-}
-
-/// Makes room for the output. Only what holds a fit is removed: a wrong name must not cost a directory of something else.
-fn replace(fit: &Path, output: &Path) -> Result<(), Error> {
-    let same = fs::canonicalize(fit).ok() == fs::canonicalize(output).ok();
-    if same || !output.is_dir() {
-        // Files are replaced when the new one is whole.
-        return if same { Err(Error::Exists(output.to_owned())) } else { Ok(()) };
-    }
-    fits::Format::of_content(output)?;
-    fs::remove_dir_all(output).map_err(|source| Error::Replace { path: output.to_owned(), source })
+    print(&format!("wrote {}", printable(&output.to_string_lossy())))
 }
 
 fn info(arguments: &Info) -> Result<ExitCode, Error> {
@@ -100,24 +98,25 @@ fn info(arguments: &Info) -> Result<ExitCode, Error> {
 }
 
 fn described(fit: &Fit, path: &Path, format: &str) -> String {
-    let mut lines = vec![format!("{} ({format})", path.display()), String::new(), "parameters".to_owned()];
+    let mut lines =
+        vec![format!("{} ({format})", printable(&path.to_string_lossy())), String::new(), "parameters".to_owned()];
     for block in fit.layout().blocks() {
         let constraint = block.constraint.map_or_else(String::new, |constraint| format!("  {constraint:?}"));
-        lines.push(format!("  {}  {:?}{constraint}", block.name, block.shape));
+        lines.push(format!("  {}  {:?}{constraint}", printable(&block.name), block.shape));
     }
     lines.extend([String::new(), "chains".to_owned()]);
     for (number, (chain, ending)) in fit.chains().iter().zip(fit.endings()).enumerate() {
         let ended = match ending {
             Ending::Complete => "complete".to_owned(),
             Ending::Stopped => "stopped".to_owned(),
-            Ending::Failed(error) => format!("failed: {error}"),
+            Ending::Failed(error) => format!("failed: {}", printable(&error.to_string())),
         };
         lines.push(format!("  {number}  {} draws, {ended}", chain.len()));
     }
     let stats: Vec<&str> =
         fit.chains().first().map_or_else(Vec::new, |chain| chain.stats().map(|stat| stat.0).collect());
     if !stats.is_empty() {
-        lines.extend([String::new(), format!("statistics  {}", stats.join(", "))]);
+        lines.extend([String::new(), format!("statistics  {}", printable(&stats.join(", ")))]);
     }
     let run = fit.info();
     let seconds: Vec<String> = run.seconds.iter().map(|seconds| format!("{seconds:.1}")).collect();
@@ -138,7 +137,7 @@ fn described(fit: &Fit, path: &Path, format: &str) -> String {
     let rows: Vec<_> = rows.into_iter().filter(|row| !row.1.is_empty()).collect();
     if !rows.is_empty() {
         lines.extend([String::new(), "run".to_owned()]);
-        lines.extend(rows.into_iter().map(|(name, value)| format!("  {name:<13} {value}")));
+        lines.extend(rows.into_iter().map(|(name, value)| format!("  {name:<13} {}", printable(&value))));
     }
     lines.join("\n")
 }
@@ -147,7 +146,20 @@ fn known(number: u64) -> String {
     if number > 0 { number.to_string() } else { String::new() }
 }
 
+/// Prints a text for people. Control characters in names and paths are escaped.
 fn print(text: &str) -> Result<ExitCode, Error> {
+    write_out(&printable_lines(text)).map_err(Error::Output)
+}
+
+/// Prints a text for programs. A reader that leaves before the end is an error.
+fn write_whole(text: &str) -> Result<ExitCode, Error> {
+    write_out(text).map_err(|error| match error.kind() {
+        ErrorKind::BrokenPipe => Error::CutShort,
+        _ => Error::Output(error),
+    })
+}
+
+fn write_out(text: &str) -> std::io::Result<ExitCode> {
     let mut out = stdout().lock();
     writeln!(out, "{}", text.trim_end())?;
     out.flush()?;

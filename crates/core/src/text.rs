@@ -22,6 +22,30 @@ pub fn printable_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |character| matches!(character, '\n' | '\t'))
 }
 
+/// Returns a JSON text with the invisible characters in its strings written as escapes.
+///
+/// ```
+/// use sgmcmc_core::text::printable_json;
+///
+/// assert_eq!(printable_json("{\"a\u{202e}b\": 1}"), "{\"a\\u202eb\": 1}");
+/// ```
+pub fn printable_json(text: &str) -> Cow<'_, str> {
+    let harmful = |c: char| is_invisible(c) || (c.is_control() && !matches!(c, '\n' | '\r' | '\t'));
+    if !text.contains(harmful) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if harmful(character) {
+            let mut units = [0; 2];
+            character.encode_utf16(&mut units).iter().for_each(|unit| shown.push_str(&format!("\\u{unit:04x}")));
+        } else {
+            shown.push(character);
+        }
+    }
+    Cow::Owned(shown)
+}
+
 fn escaped(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
     let harmful = |character: char| !stays(character) && (character.is_control() || is_invisible(character));
     if !text.contains(&harmful) {
