@@ -1,18 +1,32 @@
 //! What the draws say: whether chains agree, how much they know, and whether values move at all.
 
+use std::collections::HashSet;
+
 use sgmcmc_core::Constraint;
 
 use super::{Finding, Severity, Thresholds};
 use crate::fit::{Fit, Summary, SummaryRow};
 
-pub(super) fn look(fit: &Fit, summary: &Summary, thresholds: &Thresholds) -> Vec<Finding> {
-    let (not_finite, stuck) = (not_finite(fit), stuck(fit));
-    // Of what is not a number or does not move, more need not be said.
-    let known = |row: &&SummaryRow| {
-        let named = |finding: &Option<Finding>| finding.as_ref().is_some_and(|it| it.parameters.contains(&row.name));
-        !named(&not_finite) && !named(&stuck)
-    };
-    let rows: Vec<&SummaryRow> = summary.rows().iter().filter(known).collect();
+/// Values that are not finite or do not move. More need not be said of them.
+pub(super) struct Known {
+    findings: Vec<Finding>,
+    names: HashSet<String>,
+}
+
+impl Known {
+    pub(super) fn of(fit: &Fit) -> Self {
+        let findings: Vec<Finding> = not_finite(fit).into_iter().chain(stuck(fit)).collect();
+        let names = findings.iter().flat_map(|finding| finding.parameters.iter().cloned()).collect();
+        Self { findings, names }
+    }
+
+    pub(super) fn names(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+}
+
+pub(super) fn look(fit: &Fit, summary: &Summary, thresholds: &Thresholds, known: Known) -> Vec<Finding> {
+    let rows: Vec<&SummaryRow> = summary.rows().iter().filter(|row| !known.names(&row.name)).collect();
     let least_ess = thresholds.ess_per_chain * fit.chains().len() as f64;
     let mut findings = Vec::new();
     findings.extend(worst(&rows, |row| row.r_hat, thresholds.r_hat).map(|(r_hat, names)| {
@@ -37,7 +51,7 @@ pub(super) fn look(fit: &Fit, summary: &Summary, thresholds: &Thresholds) -> Vec
         Finding::new(Severity::Warning, what, "run longer, or reduce the variance afterwards with `zero_variance`")
             .about(names)
     }));
-    findings.into_iter().chain(not_finite).chain(stuck).collect()
+    findings.into_iter().chain(known.findings).collect()
 }
 
 /// The worst of the numbers above `most`, and whose they are, the worst first.
@@ -89,7 +103,7 @@ fn stuck(fit: &Fit) -> Option<Finding> {
 }
 
 /// Which values are what they are by their constraint: the first row and the upper triangle of Cholesky factors of correlations.
-fn fixed(fit: &Fit) -> Vec<bool> {
+pub(super) fn fixed(fit: &Fit) -> Vec<bool> {
     let mut fixed = vec![false; fit.layout().value_count()];
     for block in fit.layout().blocks() {
         if let (Some(Constraint::CholeskyCorrelation), Some(size)) = (block.constraint, block.shape.last()) {
@@ -103,6 +117,6 @@ fn fixed(fit: &Fit) -> Vec<bool> {
     fixed
 }
 
-fn names(fit: &Fit, which: impl Fn(usize) -> bool) -> Vec<String> {
+pub(super) fn names(fit: &Fit, which: impl Fn(usize) -> bool) -> Vec<String> {
     (0..fit.layout().value_count()).filter(|index| which(*index)).map(|index| fit.layout().element(index)).collect()
 }

@@ -2,11 +2,15 @@
 
 mod bias;
 mod chains;
+mod judged;
 mod mixing;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use sgmcmc_core::text::{printable, printable_lines};
 
 use super::{Fit, Summary};
 
@@ -111,7 +115,9 @@ impl Check {
     /// Looks at `fit`, whose summary is `summary`.
     pub(crate) fn of(fit: &Fit, summary: &Summary, thresholds: &Thresholds) -> Self {
         let mut findings = chains::look(fit, thresholds);
-        findings.extend(mixing::look(fit, summary, thresholds));
+        let known = mixing::Known::of(fit);
+        findings.extend(judged::look(fit, summary, &known));
+        findings.extend(mixing::look(fit, summary, thresholds, known));
         findings.extend(bias::look(fit, thresholds));
         Self::default().join(findings)
     }
@@ -121,7 +127,7 @@ impl Check {
         &self.findings
     }
 
-    /// Whether no finding is a problem.
+    /// Whether no finding is a problem. A fit that cannot be judged does not pass.
     pub fn passed(&self) -> bool {
         self.findings.iter().all(|finding| finding.severity != Severity::Problem)
     }
@@ -156,10 +162,10 @@ impl fmt::Display for Check {
             _ => write!(f, "{problems} problem(s), {warnings} warning(s): do not trust this fit yet")?,
         }
         for finding in &self.findings {
-            write!(f, "\n\n{}: {}", finding.severity, finding.what)?;
+            write!(f, "\n\n{}: {}", finding.severity, printable_lines(&finding.what))?;
             if !finding.parameters.is_empty() {
                 let named = &finding.parameters[..finding.parameters.len().min(NAMED)];
-                write!(f, "\n  in {}", named.join(", "))?;
+                write!(f, "\n  in {}", printable(&named.join(", ")))?;
                 let others = finding.parameters.len() - named.len();
                 if others > 0 {
                     write!(f, " and {others} more")?;

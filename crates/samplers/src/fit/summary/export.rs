@@ -2,16 +2,18 @@
 
 use std::fmt::Write;
 
+use sgmcmc_core::text::{csv_cell, printable, printable_json};
+
 use super::{COLUMNS, Summary};
 
 impl Summary {
     /// As comma-separated values, under a header whose first cell is empty as in pandas: `arviz.summary(...).to_csv()` looks the same.
-    /// Undefined numbers are empty cells; names with a comma are quoted.
+    /// Undefined numbers are empty cells. Names with a comma are quoted, control characters in names are escaped, and a name that a
+    /// spreadsheet would run as a formula has an apostrophe in front.
     pub fn to_csv(&self) -> String {
         let mut text = format!(",{}\n", COLUMNS.join(","));
         for row in &self.rows {
-            let quoted = row.name.contains([',', '"', '\n']);
-            text.push_str(&if quoted { format!("\"{}\"", row.name.replace('"', "\"\"")) } else { row.name.clone() });
+            text.push_str(&csv_cell(&printable(&row.name)));
             for number in row.numbers() {
                 // Writing to a string cannot fail.
                 let _ = if number.is_nan() { write!(text, ",") } else { write!(text, ",{number}") };
@@ -24,7 +26,8 @@ impl Summary {
     /// As a JSON array with an object for each value; undefined numbers are `null`.
     pub fn to_json(&self) -> String {
         // Names and numbers always have a JSON form.
-        serde_json::to_string_pretty(&self.rows).unwrap_or_default()
+        let text = serde_json::to_string_pretty(&self.rows).unwrap_or_default();
+        printable_json(&text).into_owned()
     }
 
     /// As a Markdown table.
@@ -32,7 +35,7 @@ impl Summary {
         let mut text = format!("| | {} |\n|---|{}\n", COLUMNS.join(" | "), "---:|".repeat(COLUMNS.len()));
         for row in &self.rows {
             let cells = super::table::cells(row).join(" | ");
-            let _ = writeln!(text, "| `{}` | {cells} |", row.name.replace('|', "\\|"));
+            let _ = writeln!(text, "| `{}` | {cells} |", printable(&row.name).replace('|', "\\|"));
         }
         text
     }

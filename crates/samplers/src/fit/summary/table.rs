@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use sgmcmc_core::text::printable;
+
 use super::{COLUMNS, Summary, SummaryRow};
 
 /// Parameters of more values than this are folded.
@@ -52,17 +54,18 @@ impl Summary {
     fn lines(&self, name: &str, rows: &[SummaryRow]) -> Vec<Line> {
         let shown = if self.folded && rows.len() > LONG { SHOWN } else { rows.len() };
         let mut lines: Vec<Line> =
-            rows[..shown].iter().map(|row| Line::Row(row.name.clone(), cells(row).into())).collect();
+            rows[..shown].iter().map(|row| Line::Row(printable(&row.name).into_owned(), cells(row).into())).collect();
         let hidden = &rows[shown..];
         if !hidden.is_empty() {
             let least = hidden.iter().map(|row| row.ess_bulk).fold(f64::INFINITY, f64::min);
             let largest = hidden.iter().map(|row| row.r_hat).fold(f64::NEG_INFINITY, f64::max);
             lines.push(Line::Folded(format!(
-                "… {} more of `{name}` not shown (ess_bulk ≥ {}, r_hat ≤ {}): print `summary.unfolded()`, or `row(\"{}\")`",
+                "… {} more of `{}` not shown (ess_bulk ≥ {}, r_hat ≤ {}): print `summary.unfolded()`, or `row(\"{}\")`",
                 hidden.len(),
+                printable(name),
                 whole(least),
                 decimals(largest, 3),
-                hidden[0].name
+                printable(&hidden[0].name)
             )));
         }
         lines
