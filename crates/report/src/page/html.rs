@@ -2,13 +2,16 @@
 
 use std::fmt;
 
+use sgmcmc_core::text::printable_lines;
+
 /// Text as it stands in an element or an attribute.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Escaped<'t>(pub(super) &'t str);
 
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.chars().try_for_each(|c| match c {
+        // NUL ends a page for some readers, and marks of direction show a name as another one.
+        printable_lines(self.0).chars().try_for_each(|c| match c {
             '<' => f.write_str("&lt;"),
             '>' => f.write_str("&gt;"),
             '&' => f.write_str("&amp;"),

@@ -162,3 +162,13 @@ fn reports_are_files() {
     let nowhere = folder.path().join("nowhere").join("report.html");
     assert!(fit.report(&nowhere).unwrap_err().to_string().contains("nowhere"));
 }
+
+#[test]
+fn names_do_not_change_how_the_page_is_shown() {
+    let page = Report::new(&fit("a\0b\u{202e}c\u{1b}[2J", 2, 2, 60, scrambled)).title("t\0\u{2066}").html().unwrap();
+    assert!(!page.contains(['\0', '\u{202e}', '\u{2066}', '\u{1b}']));
+    assert!(page.contains("a\\u{0}b\\u{202e}c"));
+    for svg in pictures(&page) {
+        roxmltree::Document::parse(svg).unwrap();
+    }
+}

@@ -33,6 +33,7 @@ mod trace;
 use std::path::Path;
 
 use plotters::prelude::{IntoDrawingArea, SVGBackend};
+use sgmcmc_core::text::printable_lines;
 
 pub use autocorrelation::autocorrelation;
 pub use calibration::calibration;
@@ -157,7 +158,8 @@ impl Plot {
         draw(&area)?;
         area.present().map_err(canvas::drawing)?;
         drop(area);
-        Ok(Self { svg: inline::sized(&svg, width, height, title) })
+        // Names with control characters would make no XML, and marks of direction would show them as other names.
+        Ok(Self { svg: printable_lines(&inline::sized(&svg, width, height, title)).into_owned() })
     }
 }
 
