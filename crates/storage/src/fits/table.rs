@@ -51,6 +51,9 @@ impl Chain {
     }
 }
 
+/// Most chains that are believed to be missing.
+pub(super) const MOST_CHAINS: usize = 1 << 16;
+
 /// The draws that chains were to make, by the number of the chain.
 pub(super) type Planned = BTreeMap<usize, usize>;
 
@@ -66,6 +69,12 @@ pub(super) fn fit(file: &Path, layout: Layout, chains: Vec<(usize, Chain, usize)
         return Err(Error::file(file, Problem::NoDraws));
     }
     unfinished(file, layout, found, planned)
+}
+
+/// Adds the chains below the highest number: their sinks failed before they made a file.
+pub(super) fn fill_gaps(planned: &mut Planned, chains: impl Iterator<Item = usize>) {
+    let highest = chains.chain(planned.keys().copied()).filter(|number| *number < MOST_CHAINS).max().unwrap_or(0);
+    (0..highest).for_each(|number| _ = planned.entry(number).or_insert(1));
 }
 
 /// As [`fit`], of chains that are draws already.

@@ -2,6 +2,7 @@
 
 mod common;
 mod damaged;
+mod faults;
 mod formats;
 #[cfg(unix)]
 mod killed;

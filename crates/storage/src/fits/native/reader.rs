@@ -10,11 +10,8 @@ use super::record::{Record, Records};
 use super::{DRAW, ENDS, EXTENSION, Ends, HEAD, PLAN, Plan};
 use crate::error::{Error, Problem, Result, shown};
 use crate::fits::directory::{begun_in, files_in};
-use crate::fits::table::{self, Planned};
+use crate::fits::table::{self, MOST_CHAINS, Planned};
 use crate::limit::{Budget, memory_limit};
-
-/// Most chains that are believed to be missing from a file that was cut.
-const MOST_CHAINS: usize = 1 << 16;
 
 /// The draws of one chain, and what was said of them before the first.
 struct Segment {
@@ -76,6 +73,9 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
     let mut missing = |number| _ = planned.entry(number).or_insert(1);
     begun.into_iter().for_each(&mut missing);
     (0..all.plan.map_or(0, |plan| plan.chains.min(MOST_CHAINS))).for_each(&mut missing);
+    if path.is_dir() {
+        table::fill_gaps(&mut planned, all.segments.iter().map(|segment| segment.schema.chain));
+    }
     let chains = all.segments.into_iter().map(|segment| (segment.schema.chain, segment.draws)).collect();
     let fit = table::unfinished(path, layout, chains, &planned)?;
     let stopped = |fit: Fit| {

@@ -11,7 +11,7 @@ use sgmcmc_samplers::run::Fit;
 use super::{FIRST, OWN};
 use crate::error::{Error, Place, Problem, Result};
 use crate::fits::directory::files_in;
-use crate::fits::table::{self, Extra, Grouped, Planned};
+use crate::fits::table::{self, Extra, Grouped, Planned, fill_gaps};
 use crate::limit::{Budget, memory_limit};
 use crate::read::parquet::{float_cells, open_column, problem};
 
@@ -60,6 +60,9 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
             let detail = "its columns are not those of the other parts".into();
             return Err(Error::file(file, Problem::Corrupt { detail }));
         }
+    }
+    if !planned.is_empty() && path.is_dir() {
+        fill_gaps(&mut planned, std::iter::empty());
     }
     assemble(path, Table { planned, ..table })
 }

@@ -91,6 +91,9 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
     }
     // Ids count from 1.
     begun.into_iter().for_each(|id| _ = planned.entry(id.saturating_sub(1)).or_insert(1));
+    if own && path.is_dir() {
+        table::fill_gaps(&mut planned, read.iter().map(|(number, ..)| *number));
+    }
     let fit = table::fit(path, layout.clone(), read, &planned)?;
     if own { Extra { layout, stats: Vec::new(), info: Some(info), endings, planned }.dress(path, fit) } else { Ok(fit) }
 }
