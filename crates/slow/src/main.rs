@@ -8,6 +8,7 @@
 //! cargo run --release -p slow -- variances
 //! cargo run --release -p slow -- mcse
 //! cargo run --release -p slow -- kills [--count 1000]
+//! cargo run --release -p slow -- files [--count 1000000] [--seed 1]
 //! ```
 //!
 //! Each suite prints every number it judges and its criterion. The exit code is 0 when all criteria hold, 1 when one fails,
@@ -17,6 +18,7 @@ mod accuracy;
 mod eigen;
 mod figure_4_2_1;
 mod kills;
+mod files;
 mod law;
 mod mcse;
 mod posteriordb;
@@ -39,7 +41,13 @@ suites:
   figure-4-2-1               time per iteration and divergence from the posterior of a normal mean, as N grows
   variances                  the variance of every algorithm on a normal posterior with the full gradient
   mcse                       reported Monte Carlo errors against the spread of the means of replicated runs
-  kills [--count N]          runs of all algorithms killed at N random moments, resumed, and compared with runs that were not";
+  kills [--count N]          runs of all algorithms killed at N random moments, resumed, and compared with runs that were not
+  files [--count N] [--seed S]
+                             N damaged files of every format: errors, not panics, within limits of memory and time";
+
+/// Counts what readers of damaged files allocate; without a limit for all other suites.
+#[global_allocator]
+static GUARD: sgmcmc_fuzzing::Guard = sgmcmc_fuzzing::Guard;
 
 /// The page of `posteriors`, from the root of the repository.
 const ACCURACY: &str = "docs/accuracy.md";
@@ -80,6 +88,7 @@ fn main() -> ExitCode {
         ["kills"] => kills::run(kills::KILLS, 1),
         ["kills", "--count", count] if let Ok(count) = count.parse() => kills::run(count, 1),
         ["kills-child", algorithm, every, directory] => kills::child(algorithm, every, directory),
+        ["files", options @ ..] => files::run(options),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

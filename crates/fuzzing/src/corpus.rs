@@ -1,0 +1,145 @@
+//! Valid files of every format, a few kilobytes each.
+
+use std::error::Error;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use sgmcmc_core::{Columns, Layout};
+use sgmcmc_samplers::run::{ChainDraws, Ending, Fit, RunInfo};
+use sgmcmc_samplers::sink::{Draw, Schema, Sink};
+use sgmcmc_storage::{CreateMapped, fits};
+
+use crate::targets::Reader;
+
+/// A valid file or directory, and what reads it.
+#[derive(Clone, Debug)]
+pub struct Seed {
+    /// The reader.
+    pub reader: Reader,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its files, or itself.
+    pub files: Vec<PathBuf>,
+}
+
+/// Writes the corpus to `directory`.
+///
+/// # Errors
+///
+/// If a file cannot be written.
+pub fn write(directory: &Path) -> Result<Vec<Seed>, Box<dyn Error>> {
+    let mut seeds = Vec::new();
+    let mut seed = |reader: Reader, name: &str| {
+        let path = directory.join(name);
+        let files = if path.is_dir() { below(&path) } else { vec![path.clone()] };
+        seeds.push(Seed { reader, path, files });
+    };
+    for name in ["fit.sgmcmc", "fit.json", "fit.csv", "fit.parquet", "fit.zarr"] {
+        fits::save(&fit()?, directory.join(name))?;
+        seed(Reader::Fit, name);
+    }
+    stream(directory)?;
+    seed(Reader::Fit, "run.sgmcmc");
+    seed(Reader::Fit, "run.parquet");
+
+    let table = "a,b,c,d\n1,2.5,red,0\n-3,1e-3,blue,1\n4,NA,\"gr,een\",1\n5,6,red,0\n";
+    put(directory, "table.csv", table.as_bytes())?;
+    seed(Reader::Csv, "table.csv");
+    put(directory, "table.csv.gz", &gzip(table.as_bytes())?)?;
+    seed(Reader::Csv, "table.csv.gz");
+    put(directory, "table.txt", b"1 2  3\n\t4 5 6 \n# note\n7 8 9\n")?;
+    seed(Reader::Spaced, "table.txt");
+    let rows = "+1 1:0.5 3:2 7:1e3\n-1 2:1 # note\n1 1:1 2:2 3:3\n";
+    put(directory, "rows.libsvm", rows.as_bytes())?;
+    seed(Reader::Libsvm, "rows.libsvm");
+    put(directory, "rows.libsvm.gz", &gzip(rows.as_bytes())?)?;
+    seed(Reader::Libsvm, "rows.libsvm.gz");
+    let idx = [&[0, 0, 8, 3, 0, 0, 0, 4, 0, 0, 0, 2, 0, 0, 0, 3][..], &[7; 24]].concat();
+    put(directory, "images.idx", &idx)?;
+    seed(Reader::Idx, "images.idx");
+    put(directory, "images.idx.gz", &gzip(&idx)?)?;
+    seed(Reader::Idx, "images.idx.gz");
+    put(directory, "array.npy", &npy())?;
+    seed(Reader::Npy, "array.npy");
+    put(directory, "arrays.npz", &npz()?)?;
+    seed(Reader::Npz, "arrays.npz");
+    put(directory, "table.parquet", &fs::read(directory.join("fit.parquet"))?)?;
+    seed(Reader::Parquet, "table.parquet");
+    let data = Columns::new().leaf("x", vec![0.5_f32; 12], [6, 2])?.leaf("y", vec![1_i64; 6], [6])?.build()?;
+    data.create_mapped(directory.join("data.mapped"))?;
+    seed(Reader::Mapped, "data.mapped");
+    Ok(seeds)
+}
+
+fn layout() -> Result<Layout, sgmcmc_core::Error> {
+    Layout::new([("mu".into(), vec![1], None), ("W".into(), vec![2, 2], None), ("odd, name".into(), vec![3], None)])
+}
+
+fn draw<T>(chain: usize, place: usize, take: impl FnOnce(&Draw<'_>) -> T) -> T {
+    let values: Vec<f64> = (0..8).map(|element| ((chain * 31 + place * 7 + element * 13) % 17) as f64 - 8.25).collect();
+    let iteration = 10 + place as u64;
+    take(&Draw { iteration, values: &values, weight: 0.01, log_posterior: -1.5, stats: &[place as f64] })
+}
+
+fn fit() -> Result<Fit, sgmcmc_core::Error> {
+    let mut chains = Vec::new();
+    for (number, draws) in [6, 4].into_iter().enumerate() {
+        let mut chain = ChainDraws::new(8, vec!["alpha".into()]);
+        (0..draws).try_for_each(|place| draw(number, place, |draw| chain.push(draw)))?;
+        chains.push(chain);
+    }
+    let info = RunInfo { algorithm: "SGLD".into(), seed: 7, ..RunInfo::default() };
+    Ok(Fit::new(layout()?, chains)?.with_endings(vec![Ending::Complete, Ending::Stopped])?.with_info(info))
+}
+
+/// The directories of a run that streams.
+fn stream(directory: &Path) -> Result<(), Box<dyn Error>> {
+    fs::create_dir_all(directory.join("run.sgmcmc"))?;
+    for chain in 0..2 {
+        let native = fits::native::NativeDraws::new(directory.join(format!("run.sgmcmc/chain-{chain}.sgmcmc")));
+        let mut sink = (native, fits::parquet::ParquetDraws::new(directory.join("run.parquet")));
+        sink.begin(&Schema { layout: layout()?, draws: 10, chain, stats: vec!["alpha".into()] })?;
+        for place in 0..5 {
+            draw(chain, place, |draw| sink.record(draw))?;
+        }
+        sink.flush()?;
+        sink.finish();
+    }
+    Ok(())
+}
+
+fn npy() -> Vec<u8> {
+    let header = "{'descr': '<f8', 'fortran_order': True, 'shape': (3, 2), }\n";
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    (0..6).for_each(|number| bytes.extend(f64::from(number).to_le_bytes()));
+    bytes
+}
+
+fn npz() -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, method) in [("x.npy", zip::CompressionMethod::Deflated), ("y.npy", zip::CompressionMethod::Stored)] {
+        archive.start_file(name, zip::write::SimpleFileOptions::default().compression_method(method))?;
+        archive.write_all(&npy())?;
+    }
+    Ok(archive.finish()?.into_inner())
+}
+
+pub(crate) fn gzip(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes)?;
+    encoder.finish()
+}
+
+fn put(directory: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
+    fs::write(directory.join(name), bytes)
+}
+
+fn below(directory: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+    let mut entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    entries.sort();
+    entries.into_iter().flat_map(|entry| if entry.is_dir() { below(&entry) } else { vec![entry] }).collect()
+}

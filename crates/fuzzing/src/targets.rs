@@ -1,0 +1,73 @@
+//! The readers.
+
+use std::path::Path;
+
+use sgmcmc_storage::read::{self, Separator};
+use sgmcmc_storage::{Mapped, fits};
+
+/// A reader of files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reader {
+    /// Fits of every format: opened, summarized, checked.
+    Fit,
+    /// Text tables.
+    Csv,
+    /// Text tables between white space.
+    Spaced,
+    /// Sparse text tables.
+    Libsvm,
+    /// MNIST's format.
+    Idx,
+    /// NumPy arrays.
+    Npy,
+    /// NumPy archives.
+    Npz,
+    /// Parquet tables.
+    Parquet,
+    /// Mapped files.
+    Mapped,
+}
+
+impl Reader {
+    /// Reads what is at `path` and returns whether it could be read.
+    pub fn read(self, path: &Path) -> bool {
+        match self {
+            Self::Fit => match fits::open(path) {
+                Ok(fit) => {
+                    let (summary, check) = (fit.summary(), fit.check());
+                    summary.to_csv().len() + summary.to_string().len() + check.to_string().len() > 0
+                }
+                Err(error) => shown(&error),
+            },
+            Self::Csv => {
+                let table = read::csv(path).missing(read::Missing::Fill(0.0));
+                ok(table.float("x", [0, 1]).codes("c", 2).one_hot("h", 2).int("d", 3).read_table())
+            }
+            Self::Spaced => {
+                ok(read::csv(path).no_header().separator(Separator::Whitespace).comment(b'#').float("x", 0..3).read())
+            }
+            Self::Libsvm => ok(read::libsvm(path).read()) | ok(read::libsvm(path).sparse().read()),
+            Self::Idx => ok(read::idx(path, "x")),
+            Self::Npy => ok(read::npy(path, "x")),
+            Self::Npz => ok(read::npz(path)),
+            Self::Parquet => ok(read::parquet(path).float("x", ["weight", "mu"]).int("c", "chain").read()),
+            Self::Mapped => match Mapped::open(path) {
+                Ok(mapped) => ok(mapped.verify()),
+                Err(error) => shown(&error),
+            },
+        }
+    }
+}
+
+fn ok<T>(read: sgmcmc_storage::Result<T>) -> bool {
+    match read {
+        Ok(_) => true,
+        Err(error) => shown(&error),
+    }
+}
+
+/// An error that can be shown is no success.
+fn shown(error: &sgmcmc_storage::Error) -> bool {
+    error.to_string().is_empty()
+}
