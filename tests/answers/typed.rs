@@ -48,6 +48,28 @@ fn other_parameters_are_refused() {
 }
 
 #[test]
+fn derived_fits_keep_the_mode_and_its_warning() {
+    let mode = sgmcmc::Mode {
+        theta: vec![1.0, 2.0, 3.0],
+        log_posterior: -5.0,
+        gradient_norm: 240.0,
+        start_log_posterior: -9.0,
+        iterations: 7,
+        full_passes: 9,
+        ending: sgmcmc::mode::Ending::IterationLimit,
+        promised_gain: Some(40.0),
+    };
+    let fit = fit().with_mode(Some(mode));
+    let warned = |fit: &Fit| fit.check().to_string().contains("mode");
+    assert!(warned(&fit));
+    let derived = fit.derive_flat("first", &[1], |x, out| out[0] = x[0]).unwrap();
+    for kept in [derived, fit.only(&["bias"]).unwrap()] {
+        assert_eq!(kept.mode(), fit.mode());
+        assert!(warned(&kept));
+    }
+}
+
+#[test]
 fn derived_quantities_are_values_like_others() {
     let fit = fit();
     let derived = fit.derive("ratio", &like(), |w: Weights| w.beta / w.bias).unwrap();
