@@ -252,3 +252,37 @@ fn damaged_headers_never_panic() {
     assert!(result.is_ok(), "{result:?}");
     assert!(opened.get() > 20 && refused.get() > 100, "{} opened, {} refused", opened.get(), refused.get());
 }
+
+/// A file that is cut while it is mapped is an error for both engines, by pages and by rows.
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_cut_is_an_error() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("rows.mapped");
+    for reading in [false, true] {
+        let y: Vec<f64> = (0..100_000).map(|value| f64::from(value % 7)).collect();
+        Columns::new().leaf("y", y, [100_000]).unwrap().build().unwrap().create_mapped(&path).unwrap();
+        let mapped = Mapped::open(&path).unwrap();
+        let mapped = if reading { mapped.reading_rows() } else { mapped };
+        let model = Model::new(|theta: Tensor<1>, rows: Named| (rows.get::<1>("y") - theta).powi_scalar(2).neg());
+        let start = array(vec![0.5], [1]).unwrap();
+        let posterior = model.with(&mapped.data());
+        let mut evaluators: Vec<_> = [Engine::Eager, Engine::Compiled]
+            .into_iter()
+            .map(|engine| posterior.clone().engine(engine).evaluator(&start).unwrap())
+            .collect();
+        let mut gradient = [0.0];
+        for evaluator in &mut evaluators {
+            evaluator.likelihood(&[0.5], Rows::range(90_000..90_100), &mut gradient).unwrap();
+        }
+        fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(4096).unwrap();
+        for evaluator in &mut evaluators {
+            for rows in [Rows::range(90_000..90_100), Rows::list(&[1, 99_999])] {
+                let error = evaluator.likelihood(&[0.5], rows, &mut gradient).unwrap_err().to_string();
+                assert!(error.contains("`y`") && error.contains("cut to 4096 bytes"), "{error}");
+            }
+        }
+        names(mapped.verify(), &["cut to 4096 bytes"]);
+        fs::remove_file(&path).unwrap();
+    }
+}

@@ -405,6 +405,15 @@ pub enum Error {
         expected: &'static str,
     },
 
+    /// Observations that were there when a run began and can no longer be read.
+    #[error("the observations of leaf `{leaf}` can no longer be read: {reason}")]
+    DataGone {
+        /// The leaf.
+        leaf: String,
+        /// What became of them.
+        reason: String,
+    },
+
     /// Draws that cannot be kept.
     #[error("{reason}: free some space or choose another place; draws made so far are kept")]
     Sink {

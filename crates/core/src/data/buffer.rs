@@ -16,7 +16,16 @@ pub trait Owner<T>: Send + Sync {
         true
     }
 
-    /// A copy of the numbers of `range`.
+    /// Returns the reason if the numbers can no longer be read, for instance because a file was cut.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason as a text that follows the name of the leaf.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// A copy of the numbers of `range`. Copies of numbers that are no longer there have any content; [`check`](Self::check) tells.
     fn copy_range(&self, range: Range<usize>) -> Vec<T>
     where
         T: Copy,

@@ -166,6 +166,12 @@ impl Column {
         each_type!(&self.values, values => values.owner().in_place())
     }
 
+    /// Returns an error if the values can no longer be read, see [`Owner::check`](super::Owner::check).
+    pub(crate) fn check_readable(&self) -> Result<()> {
+        let checked = each_type!(&self.values, values => values.owner().check());
+        checked.map_err(|reason| Error::DataGone { leaf: self.name.clone(), reason })
+    }
+
     /// What the leaf is: float, integer or boolean.
     pub(super) fn kind(&self) -> &'static str {
         match self.values {

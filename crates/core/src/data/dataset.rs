@@ -135,7 +135,11 @@ impl<D: TensorTree> Dataset<D> {
     /// The selected rows as the tree a closure takes, on `device`. Weights play no part.
     pub fn batch(&self, rows: Rows<'_>, device: &Device) -> Result<D> {
         rows.check(self.observations)?;
-        Ok(self.template.rebuild(&mut Gatherer { columns: self.columns.iter(), rows, device }))
+        self.columns.iter().try_for_each(Column::check_readable)?;
+        let batch = self.template.rebuild(&mut Gatherer { columns: self.columns.iter(), rows, device });
+        // Again, because a file may have been cut in between.
+        self.columns.iter().try_for_each(Column::check_readable)?;
+        Ok(batch)
     }
 
     pub(super) fn assemble(columns: Vec<Column>, like: &D, observations: usize) -> Self {

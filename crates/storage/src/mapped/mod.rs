@@ -11,6 +11,14 @@
 //!
 //! A file appears under its name only when it is complete. It must not be changed while it is mapped; to replace it, create it
 //! again under the same name, which leaves the old one to those who have it open.
+//!
+//! # Files that are cut while they are mapped
+//!
+//! The length of the file is compared with the header before every batch of observations is read. A file that was cut in the meantime
+//! is an error that names it, and chains end there with the draws they have. A file that is cut at the very moment when its pages
+//! are read cannot be survived: the operating system ends the process with SIGBUS. With [`reading_rows`](Mapped::reading_rows)
+//! observations are copied by system calls and the length is compared once more afterwards; then a cut is always an error.
+//! Content that is changed in place, at the same length, is not noticed; [`verify`](Mapped::verify) compares the checksums.
 
 mod header;
 mod pages;
@@ -109,6 +117,10 @@ impl Mapped {
         for leaf in &self.leaves {
             let mut found = crc32fast::Hasher::new();
             for chunk in self.pages.bytes(leaf.range()).chunks(1 << 24) {
+                self.pages.check(leaf.range().end).map_err(|detail| {
+                    let place = Place::default().column(leaf.name.clone());
+                    Error::at(&self.path, place, Problem::Truncated { detail })
+                })?;
                 found.update(chunk);
                 // Reading everything once is no reason to keep everything resident.
                 self.pages.release();
@@ -126,8 +138,9 @@ impl Mapped {
     /// Reads the rows of minibatches from the file, one by one, instead of copying them from the mapped pages.
     ///
     /// Then hardly any page of the file becomes resident memory of this process, where otherwise all that have been touched do
-    /// until the operating system takes them back. This is for machines that count mapped pages against a limit; each row costs
-    /// a system call. Has an effect on Unix only.
+    /// until the operating system takes them back. This is for machines that count mapped pages against a limit, and for files that
+    /// may be cut by others: a cut is then an error and never ends the process. Each row costs a system call. Has an effect on Unix
+    /// only.
     #[must_use]
     pub fn reading_rows(self) -> Self {
         self.pages.read_rows();
@@ -214,10 +227,15 @@ impl<T: Pod + Send + Sync> Owner<T> for Part<T> {
         !self.pages.reads_rows()
     }
 
+    fn check(&self) -> Result<(), String> {
+        self.pages.check(self.range.end)
+    }
+
     fn copy_range(&self, range: Range<usize>) -> Vec<T> {
         if self.pages.reads_rows() {
             let mut copied = vec![T::zeroed(); range.len()];
-            if self.read(range.start, &mut copied) {
+            // Rows that are no longer in the file stay zero, and `check` refuses them.
+            if self.read(range.start, &mut copied) || self.check().is_err() {
                 return copied;
             }
         }
@@ -228,7 +246,7 @@ impl<T: Pod + Send + Sync> Owner<T> for Part<T> {
         if self.pages.reads_rows() {
             let mut copied = vec![T::zeroed(); rows.len() * width];
             let mut targets = rows.iter().zip(copied.chunks_exact_mut(width));
-            if targets.all(|(row, target)| self.read(row * width, target)) {
+            if targets.all(|(row, target)| self.read(row * width, target)) || self.check().is_err() {
                 return copied;
             }
         }

@@ -29,6 +29,15 @@ impl Pages {
         &self.map[range]
     }
 
+    /// Returns the reason if the file no longer has its first `end` bytes.
+    pub(super) fn check(&self, end: usize) -> Result<(), String> {
+        match self.file.metadata() {
+            Ok(data) if data.len() >= end as u64 => Ok(()),
+            Ok(data) => Err(format!("the mapped file was cut to {} bytes, of which {end} are needed", data.len())),
+            Err(error) => Err(format!("the mapped file cannot be looked at: {error}")),
+        }
+    }
+
     /// From now on rows are read from the file.
     pub(super) fn read_rows(&self) {
         self.read_rows.store(true, Ordering::Relaxed);

@@ -336,6 +336,7 @@ fn run<T: Real>(
         Weights::Same(weight) => (None, weight * power),
         Weights::Each(weights) => (Some(weights), power),
     };
+    columns.iter().try_for_each(Column::check_readable)?;
     let staged: Vec<Column>;
     let (columns, lines) = if columns.iter().all(Column::in_place) {
         (
@@ -348,6 +349,8 @@ fn run<T: Real>(
     } else {
         // Columns that are read from a file are read row by row, not page by page.
         staged = columns.iter().map(|column| column.take(rows)).collect();
+        // Again, because a file may have been cut while it was read.
+        columns.iter().try_for_each(Column::check_readable)?;
         (staged.as_slice(), Lines::Range(0))
     };
     let columns = InPlace(columns);
