@@ -56,7 +56,9 @@ fn weights(fit: &Fit) -> Vec<Finding> {
 fn undefined(fit: &Fit, summary: &Summary, known: &Known) -> Option<Finding> {
     let fixed = fixed(fit);
     let constant: HashSet<String> = names(fit, |index| fixed[index]).into_iter().collect();
-    let numbers = |row: &SummaryRow| [row.mean, row.sd, row.ess_bulk, row.ess_tail, row.r_hat, row.mcse_mean];
+    // R-hat compares chains; that there is only one has a finding of its own.
+    let r_hat = |row: &SummaryRow| if fit.chains().len() > 1 { row.r_hat } else { 1.0 };
+    let numbers = |row: &SummaryRow| [row.mean, row.sd, row.ess_bulk, row.ess_tail, r_hat(row), row.mcse_mean];
     let unknown = summary.rows().iter().filter(|row| numbers(row).iter().any(|number| !number.is_finite()));
     let excused = |row: &&SummaryRow| !constant.contains(&row.name) && !known.names(&row.name);
     let named: Vec<String> = unknown.filter(excused).map(|row| row.name.clone()).collect();

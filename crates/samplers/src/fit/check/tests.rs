@@ -50,6 +50,7 @@ fn plain(_: usize, number: f64) -> f64 {
 #[test]
 fn too_few_draws_do_not_pass() {
     assert!(fit(4, 1000, plain, |_| 1.0).check().passed());
+    assert!(fit(1, 1000, plain, |_| 1.0).check().passed(), "one chain has no R-hat");
     for (chains, draws) in [(1, 1), (4, 2), (2, 3), (3000, 1)] {
         let found = problem(&fit(chains, draws, plain, |_| 1.0), "fewer than 4 draws");
         assert!(found.what.starts_with(&format!("{chains} of {chains} ")), "{}", found.what);
