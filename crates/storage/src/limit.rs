@@ -1,8 +1,8 @@
 //! Memory limits of readers.
 //!
-//! Every reader has a limit on the memory that it takes for the content of a file, compressed or not: 4 GiB unless said otherwise. A
-//! file that needs more is refused before the memory is allocated. The limit counts the numbers that are kept and the longest line
-//! or chunk; while a file is being read, copies can take up to about twice as much.
+//! Every reader has a limit on the memory that it takes for the content of a file, compressed or not: 2 GiB unless said otherwise. A
+//! file that needs more is refused before the memory is allocated. The limit counts the numbers that are kept; while a file is being
+//! read, copies can take up to about twice as much. A line of a text may take an eighth of the limit.
 //!
 //! The default is changed by [`set_memory_limit`], or by the environment variable `SGMCMC_MEMORY_LIMIT` (a number of bytes). Single
 //! reads have limits of their own: the method `memory_limit` of [`Csv`](crate::read::Csv), [`Libsvm`](crate::read::Libsvm) and
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::error::Problem;
 
 /// The memory limit of readers in bytes, unless another one is set.
-pub const DEFAULT_MEMORY_LIMIT: u64 = 4 << 30;
+pub const DEFAULT_MEMORY_LIMIT: u64 = 2 << 30;
 
 /// The environment variable that sets the memory limit of readers, in bytes.
 pub const MEMORY_LIMIT_VARIABLE: &str = "SGMCMC_MEMORY_LIMIT";
@@ -36,6 +36,9 @@ pub fn memory_limit() -> u64 {
 pub fn set_memory_limit(bytes: u64) {
     SET.store(bytes, Ordering::Relaxed);
 }
+
+/// The share of the limit that a line of a text may take.
+pub(crate) const LINE_SHARE: u64 = 8;
 
 /// Memory that one read may still take.
 #[derive(Clone, Copy, Debug)]
@@ -63,10 +66,6 @@ impl Budget {
     /// Returns the bytes that are left.
     pub(crate) fn left(&self) -> u64 {
         self.left
-    }
-
-    pub(crate) fn limit(&self) -> u64 {
-        self.limit
     }
 
     /// The error of a content that does not fit.

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use flate2::bufread::MultiGzDecoder;
 
 use crate::error::{Error, Place, Problem, Result};
-use crate::limit::{Budget, exceeded, memory_limit};
+use crate::limit::{Budget, LINE_SHARE, exceeded, memory_limit};
 
 const BUFFER: usize = 1 << 16;
 
@@ -99,12 +99,12 @@ impl<'a> Lines<'a> {
 
     /// The lines of `reader`, of whose file `before` lines have been read.
     pub(crate) fn new(path: &'a Path, reader: Box<dyn BufRead>, before: u64) -> Self {
-        Self { path, reader, buffer: Vec::new(), number: before, longest: memory_limit() }
+        Self { path, reader, buffer: Vec::new(), number: before, longest: memory_limit() / LINE_SHARE }
     }
 
-    /// Refuses lines of more bytes.
-    pub(crate) fn longest(self, bytes: u64) -> Self {
-        Self { longest: bytes, ..self }
+    /// Refuses lines that take more than their share of a memory limit.
+    pub(crate) fn within(self, limit: u64) -> Self {
+        Self { longest: limit / LINE_SHARE, ..self }
     }
 
     /// The next line, if there is one.
@@ -122,7 +122,7 @@ impl<'a> Lines<'a> {
 pub(crate) fn read_line(reader: &mut dyn BufRead, line: &mut Vec<u8>, longest: u64) -> Result<usize, Problem> {
     line.clear();
     let read = reader.take(longest.saturating_add(1)).read_until(b'\n', line).map_err(Problem::reading)?;
-    if read as u64 > longest { Err(exceeded(longest)) } else { Ok(read) }
+    if read as u64 > longest { Err(exceeded(longest.saturating_mul(LINE_SHARE))) } else { Ok(read) }
 }
 
 /// A stream that refuses to give more bytes than are left in `allowance`, which its user renews.

@@ -29,7 +29,8 @@ pub fn idx_within(path: impl AsRef<Path>, name: &str, limit: u64) -> Result<Colu
     let path = path.as_ref();
     let mut budget = Budget::new(limit);
     let (mut reader, head) = start(path)?;
-    head.allow(budget).map_err(|problem| Error::file(path, problem))?;
+    let size = if head.kind == 0x0e { 8 } else { 4 };
+    head.allow(size, budget).map_err(|problem| Error::file(path, problem))?;
     let mut numbers = |reader: &mut dyn BufRead| -> Result<Values, Problem> {
         let mut reader = reader;
         let n = head.count;
@@ -63,7 +64,7 @@ pub(crate) fn idx_bytes(path: &Path) -> Result<(Vec<u8>, Vec<u64>)> {
     }
     let fail = |problem| Error::file(path, problem);
     let mut budget = Budget::new(memory_limit());
-    head.allow(budget).map_err(fail)?;
+    head.allow(1, budget).map_err(fail)?;
     let bytes = read_numbers(&mut reader, head.count, &mut budget, |[byte]| byte).map_err(fail)?;
     expect_end(&mut reader).map_err(|problem| Error::file(path, problem))?;
     Ok((bytes, head.dimensions))
@@ -77,9 +78,10 @@ struct Head {
 }
 
 impl Head {
-    /// Refuses a compressed file that announces more bytes than the budget allows, before it is unpacked.
-    fn allow(&self, budget: Budget) -> Result<(), Problem> {
-        if self.compressed && self.count > budget.left() { Err(budget.exceeded()) } else { Ok(()) }
+    /// Refuses a compressed file that announces more numbers of `size` bytes than the budget allows, before it is unpacked.
+    fn allow(&self, size: u64, budget: Budget) -> Result<(), Problem> {
+        let announced = self.count.saturating_mul(size);
+        if self.compressed && announced > budget.left() { Err(budget.exceeded()) } else { Ok(()) }
     }
 }
 

@@ -116,7 +116,7 @@ impl Libsvm {
     pub fn read_table(&self) -> Result<SparseTable> {
         let path = self.path.as_path();
         let mut rows = Rows { ends: Vec::new(), indices: Vec::new(), values: Vec::new(), labels: Vec::new() };
-        let mut lines = Lines::open(path)?.longest(self.limit as u64);
+        let mut lines = Lines::open(path)?.within(self.limit as u64);
         let most = self.limit / (size_of::<u64>() + size_of::<f64>());
         while let Some((line, text)) = lines.next()? {
             let text = text.split(|byte| *byte == b'#').next().unwrap_or_default();

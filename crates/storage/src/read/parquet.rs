@@ -136,7 +136,7 @@ pub(crate) fn open_column(
     budget: &Budget,
 ) -> Result<ColumnReader, Problem> {
     let unpacked = reader.metadata().row_group(group).column(column).uncompressed_size();
-    if u64::try_from(unpacked).is_ok_and(|bytes| bytes > budget.limit()) {
+    if u64::try_from(unpacked).is_ok_and(|bytes| bytes > budget.left()) {
         return Err(budget.exceeded());
     }
     reader.get_row_group(group).and_then(|group| group.get_column_reader(column)).map_err(|error| problem(&error))

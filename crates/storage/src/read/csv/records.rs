@@ -9,7 +9,7 @@ use csv::ByteRecord;
 
 use super::Separator;
 use crate::error::{Error, Place, Problem, Result};
-use crate::limit::exceeded;
+use crate::limit::{LINE_SHARE, exceeded};
 use crate::source::{Lines, Metered, open, read_line};
 
 /// How a file is cut into records.
@@ -42,24 +42,24 @@ enum Kind<'a> {
 impl<'a> Records<'a> {
     pub(super) fn open(path: &'a Path, format: Format, limit: u64) -> Result<Self> {
         let mut reader = open(path)?;
-        let skipped = skip_lines(path, reader.as_mut(), format.skip, limit)?;
-        let allowance = Rc::new(Cell::new(limit));
+        let skipped = skip_lines(path, reader.as_mut(), format.skip, limit / LINE_SHARE)?;
+        let allowance = Rc::new(Cell::new(limit / LINE_SHARE));
         let kind = match format.separator {
             Separator::Byte(delimiter) => {
                 let mut builder = csv::ReaderBuilder::new();
                 builder.has_headers(false).flexible(true).delimiter(delimiter).comment(format.comment);
                 Kind::Delimited(builder.from_reader(Metered::new(reader, Rc::clone(&allowance))))
             }
-            Separator::Whitespace => Kind::Spaced(Lines::new(path, reader, format.skip).longest(limit)),
+            Separator::Whitespace => Kind::Spaced(Lines::new(path, reader, format.skip).within(limit)),
         };
         Ok(Self { path, format, kind, record: ByteRecord::new(), line: format.skip, skipped, limit, allowance })
     }
 
-    /// Says how many bytes the cells take so far: the next record may take the rest.
+    /// Says how many bytes the cells take so far: the next record may take its share of the rest.
     pub(super) fn allow(&mut self, used: u64) -> Result<()> {
         match self.limit.checked_sub(used) {
             Some(left) => {
-                self.allowance.set(left);
+                self.allowance.set((left / LINE_SHARE).max(1));
                 Ok(())
             }
             None => Err(Error::at(self.path, Place::line(self.line()), exceeded(self.limit))),
@@ -125,7 +125,8 @@ impl<'a> Records<'a> {
         let (mut end, mut number, mut line) = (0_u64, 0, Vec::new());
         loop {
             let start = end;
-            let length = read_line(&mut reader, &mut line, self.limit).ok().filter(|length| *length > 0)?;
+            let length =
+                read_line(&mut reader, &mut line, self.limit / LINE_SHARE).ok().filter(|length| *length > 0)?;
             end += length as u64;
             number += 1;
             let rest = &line[usize::try_from(offset.saturating_sub(start)).unwrap_or(length).min(length)..];

@@ -1,0 +1,153 @@
+//! Small files that announce or unpack to huge ones are errors that name the limit, and take no memory.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use sgmcmc_storage::{fits, read};
+
+#[global_allocator]
+static GUARD: sgmcmc_fuzzing::Guard = sgmcmc_fuzzing::Guard;
+
+/// The memory limit of the readers here.
+const LIMIT: u64 = 1 << 20;
+/// What they may take with all copies.
+const ALLOWED: usize = 8 << 20;
+
+/// Tests take turns: all of them count the same memory.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// Runs `act` and ends the process if it takes more memory than allowed.
+fn guarded<T>(act: impl FnOnce() -> T) -> T {
+    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    sgmcmc_fuzzing::allow(ALLOWED);
+    let result = act();
+    sgmcmc_fuzzing::allow(usize::MAX / 2);
+    result
+}
+
+fn refused<T>(read: impl FnOnce() -> sgmcmc_storage::Result<T>, file: &str, part: &str) {
+    let message = guarded(|| read().err().map(|error| error.to_string()));
+    let message = message.unwrap_or_else(|| panic!("{file} was read"));
+    assert!(message.contains(file) && message.contains(part), "{file}: {message}");
+}
+
+/// Writes `count` bytes that come from `piece`, compressed.
+fn gzip(path: &Path, head: &[u8], piece: &[u8], count: usize) {
+    let mut encoder = flate2::write::GzEncoder::new(fs::File::create(path).unwrap(), flate2::Compression::fast());
+    encoder.write_all(head).unwrap();
+    (0..count / piece.len()).for_each(|_| encoder.write_all(piece).unwrap());
+    encoder.finish().unwrap();
+}
+
+const UNPACKED: usize = 16 << 20;
+const NAMED: &str = "memory limit of 1048576 bytes: raise the limit with `memory_limit`";
+
+#[test]
+fn compressed_bombs_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| -> PathBuf { directory.path().join(name) };
+    let zeros = vec![0; 1 << 16];
+
+    let head = [&[0, 0, 8, 1][..], &(UNPACKED as u32).to_be_bytes()].concat();
+    gzip(&at("a.idx.gz"), &head, &zeros, UNPACKED);
+    refused(|| read::idx_within(at("a.idx.gz"), "x", LIMIT), "a.idx.gz", NAMED);
+
+    // An endless line, endless lines, and endless categories.
+    gzip(&at("line.csv.gz"), b"a,b\n1,", &vec![b'1'; 1 << 16], UNPACKED);
+    let csv = |name: &str| read::csv(at(name)).memory_limit(LIMIT).float("x", "a").codes("b", "b").read();
+    refused(|| csv("line.csv.gz"), "line.csv.gz", NAMED);
+    gzip(&at("rows.csv.gz"), b"a,b\n", &b"1,2\n".repeat(1 << 14), UNPACKED);
+    refused(|| csv("rows.csv.gz"), "rows.csv.gz", NAMED);
+    gzip(&at("line.txt.gz"), b"1 ", &vec![b'1'; 1 << 16], UNPACKED);
+    let spaced = || {
+        let table = read::csv(at("line.txt.gz")).no_header().separator(read::Separator::Whitespace);
+        table.memory_limit(LIMIT).float("x", 0).read()
+    };
+    refused(spaced, "line.txt.gz", NAMED);
+    let skipped = || read::csv(at("line.csv.gz")).skip_lines(2).memory_limit(LIMIT).float("x", "a").read();
+    refused(skipped, "line.csv.gz", NAMED);
+    let categories: String = (0..100_000).map(|number| format!("1,level{number}\n")).collect();
+    gzip(&at("levels.csv.gz"), b"a,b\n", categories.as_bytes(), categories.len());
+    refused(|| csv("levels.csv.gz"), "levels.csv.gz", NAMED);
+
+    gzip(&at("line.libsvm.gz"), b"1 1:", &vec![b'1'; 1 << 16], UNPACKED);
+    let libsvm = |name: &str| read::libsvm(at(name)).memory_limit(LIMIT as usize).sparse().read();
+    refused(|| libsvm("line.libsvm.gz"), "line.libsvm.gz", NAMED);
+    gzip(&at("rows.libsvm.gz"), b"", &b"1 1:1 2:2\n".repeat(1 << 12), UNPACKED);
+    refused(|| libsvm("rows.libsvm.gz"), "rows.libsvm.gz", NAMED);
+}
+
+#[test]
+fn arrays_larger_than_the_limit_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.npz");
+    let array = |count: usize| {
+        let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({count},), }}\n");
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((header.len() as u16).to_le_bytes());
+        bytes.extend(header.as_bytes());
+        bytes.resize(bytes.len() + 8 * count, 0);
+        bytes
+    };
+    let archive = |counts: &[usize]| {
+        let mut archive = zip::ZipWriter::new(fs::File::create(&path).unwrap());
+        for (number, count) in counts.iter().enumerate() {
+            let name = format!("a{number}.npy");
+            archive.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+            archive.write_all(&array(*count)).unwrap();
+        }
+        archive.finish().unwrap();
+    };
+    archive(&[UNPACKED / 8]);
+    refused(|| read::npz_within(&path, LIMIT), "a.npz", NAMED);
+    // Each of them fits, but not all of them.
+    archive(&[100_000, 100_000]);
+    refused(|| read::npz_within(&path, LIMIT), "a.npz", NAMED);
+    archive(&[100_000]);
+    guarded(|| read::npz_within(&path, LIMIT)).unwrap();
+    let path = directory.path().join("a.npy");
+    fs::write(&path, array(200_000)).unwrap();
+    refused(|| read::npy_within(&path, "x", LIMIT), "a.npy", NAMED);
+    guarded(|| read::npy_within(&path, "x", 8 << 20)).unwrap();
+}
+
+/// A fit in the native format whose head announces 2⁴⁰ values, with or without bytes for draws.
+#[test]
+fn layouts_that_the_file_does_not_hold_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("bomb.sgmcmc");
+    for size in [1_u64 << 40, 30_000_000] {
+        let layout = serde_json::json!({"blocks": [{"name": "a", "shape": [size], "constraint": null}]});
+        let schema = serde_json::json!({"layout": layout, "draws": 10, "chain": 0, "stats": []});
+        let mut payload = Vec::new();
+        ciborium::into_writer(&schema, &mut payload).unwrap();
+        let mut prefix = b"head".to_vec();
+        prefix.extend((payload.len() as u32).to_le_bytes());
+        let checksum = crc32fast::hash(&[&prefix[..], &payload].concat());
+        let bytes = [&b"\x89sgmcmc\n\x01\0\0\0"[..], &prefix, &checksum.to_le_bytes(), &payload].concat();
+        fs::write(&path, bytes).unwrap();
+        refused(|| fits::open(&path), "bomb.sgmcmc", "there is no draw in it");
+    }
+    let path = directory.path().join("bomb.csv");
+    let own =
+        r##"# sgmcmc = {"layout":{"blocks":[{"name":"a","shape":[9999999999991],"constraint":null}]},"stats":[]}"##;
+    fs::write(&path, format!("{own}\nlp__,stepsize__,iteration__,a.1\n-1,1,1,2\n-1,1,2,3\n")).unwrap();
+    // The columns are what they are; the comment is not believed.
+    let fit = guarded(|| fits::open(&path)).unwrap();
+    assert_eq!((fit.layout().value_count(), fit.chains()[0].len()), (1, 2));
+}
+
+#[test]
+fn fits_larger_than_the_limit_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let seeds = sgmcmc_fuzzing::corpus::write(directory.path()).unwrap();
+    let fits: Vec<_> = seeds.iter().filter(|seed| seed.reader == sgmcmc_fuzzing::targets::Reader::Fit).collect();
+    assert!(fits.len() >= 7);
+    for seed in fits {
+        let name = seed.path.file_name().unwrap().to_str().unwrap();
+        refused(|| fits::open_within(&seed.path, 200), name, "memory limit of 200 bytes");
+        guarded(|| fits::open_within(&seed.path, LIMIT)).unwrap();
+    }
+}
