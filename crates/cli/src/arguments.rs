@@ -18,7 +18,7 @@ A FIT is a file or a directory of any of these formats, found by its content:
 
 Exit codes: 0 fine, 1 check found problems, 2 wrong usage or a file that cannot be read or written,
 141 the reader of a table in CSV or JSON left before its end.
-SGMCMC_MEMORY_LIMIT: the most memory that reading a fit may take, in bytes [default: 4294967296].";
+SGMCMC_MEMORY_LIMIT: the most memory that reading a fit may take, in bytes [default: 2147483648].";
 
 /// Looks at saved fits: whether they can be trusted, what they say, and how they look.
 #[derive(Debug, Parser)]
