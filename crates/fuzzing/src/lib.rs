@@ -6,7 +6,9 @@
 
 pub mod corpus;
 mod guard;
+pub mod input;
 mod mutate;
+pub mod pack;
 mod repair;
 mod run;
 pub mod targets;

@@ -1,0 +1,39 @@
+//! Writes the corpus of the fuzz targets: `cargo run -p sgmcmc-fuzzing --bin corpus -- fuzz/corpus`.
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+use sgmcmc_fuzzing::corpus::{self, Seed};
+use sgmcmc_fuzzing::pack::pack;
+use sgmcmc_fuzzing::targets::Reader;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let target = std::env::args().nth(1).ok_or("give the directory to write to")?;
+    let scratch = tempfile::tempdir()?;
+    for Seed { reader, path, files } in corpus::write(scratch.path())? {
+        let directory = match reader {
+            Reader::Fit if path.is_dir() => "fit_directory".to_owned(),
+            Reader::Spaced => "csv".to_owned(),
+            other => format!("{other:?}").to_lowercase(),
+        };
+        let directory = Path::new(&target).join(directory);
+        fs::create_dir_all(&directory)?;
+        let bytes = if path.is_dir() { pack(&path, &files)? } else { fs::read(&path)? };
+        fs::write(directory.join(path.file_name().unwrap_or_default()), bytes)?;
+    }
+    let arguments = Path::new(&target).join("arguments");
+    fs::create_dir_all(&arguments)?;
+    for (number, line) in [
+        "summary fit.zarr beta --format csv",
+        "check -q fit",
+        "report fit -o a.html --limit 3 --title t",
+        "convert a b.json -f",
+    ]
+    .iter()
+    .enumerate()
+    {
+        fs::write(arguments.join(number.to_string()), line.replace(' ', "\0"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! A directory as one piece of bytes, for fuzzers that know one input only.
+//!
+//! ```text
+//! per file: length of the name: u8, name, length of the content: u16 little-endian, content
+//! ```
+
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+/// Returns the files of `directory`, which must be short.
+///
+/// # Errors
+///
+/// If a file cannot be read.
+pub fn pack(directory: &Path, files: &[PathBuf]) -> io::Result<Vec<u8>> {
+    let mut packed = Vec::new();
+    for file in files {
+        let name = file.strip_prefix(directory).unwrap_or(file).to_string_lossy().into_owned();
+        let content = fs::read(file)?;
+        packed.push(name.len().min(255) as u8);
+        packed.extend(&name.as_bytes()[..name.len().min(255)]);
+        packed.extend((content.len().min(usize::from(u16::MAX)) as u16).to_le_bytes());
+        packed.extend(&content[..content.len().min(usize::from(u16::MAX))]);
+    }
+    Ok(packed)
+}
+
+/// Writes the files to `directory`. Names that lead out of it are passed over.
+///
+/// # Errors
+///
+/// If a file cannot be written.
+pub fn unpack(mut packed: &[u8], directory: &Path) -> io::Result<()> {
+    while let Some((name, content, rest)) = first(packed) {
+        packed = rest;
+        let name = Path::new(name);
+        if name.as_os_str().is_empty() || !name.components().all(|part| matches!(part, Component::Normal(_))) {
+            continue;
+        }
+        let path = directory.join(name);
+        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+        // A name that is also a directory, or has a NUL, is no file.
+        if made.is_ok() {
+            let _ = fs::write(path, content);
+        }
+    }
+    Ok(())
+}
+
+fn first(packed: &[u8]) -> Option<(&str, &[u8], &[u8])> {
+    let (length, rest) = packed.split_first()?;
+    let (name, rest) = rest.split_at_checked(usize::from(*length))?;
+    let (length, rest) = rest.split_first_chunk::<2>()?;
+    let (content, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes(*length)).min(rest.len()))?;
+    Some((std::str::from_utf8(name).unwrap_or_default(), content, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_come_back() {
+        let [from, to] = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        fs::create_dir(from.path().join("a")).unwrap();
+        fs::write(from.path().join("a/b"), "content").unwrap();
+        let packed = pack(from.path(), &[from.path().join("a/b")]).unwrap();
+        unpack(&[&packed[..], b"\x04../x\x01\x00y", &packed[..5]].concat(), to.path()).unwrap();
+        assert_eq!(fs::read(to.path().join("a/b")).unwrap(), b"content");
+        assert!(!to.path().join("../x").exists());
+    }
+}

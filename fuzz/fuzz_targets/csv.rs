@@ -1,0 +1,11 @@
+//! Text tables, between commas and between white space.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use sgmcmc_fuzzing::input;
+use sgmcmc_fuzzing::targets::Reader;
+
+fuzz_target!(|data: &[u8]| {
+    input::file(Reader::Csv, data);
+    input::file(Reader::Spaced, data);
+});
