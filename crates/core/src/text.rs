@@ -48,7 +48,7 @@ pub fn printable_json(text: &str) -> Cow<'_, str> {
 
 fn escaped(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
     let harmful = |character: char| !stays(character) && (character.is_control() || is_invisible(character));
-    if !text.contains(&harmful) {
+    if !text.contains(harmful) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);

@@ -143,7 +143,7 @@ fn a_kill_never_leaves_a_part_that_looks_complete() {
                 }
                 judge(&path, old, &format!("{ending}, old fit {old}, killed after {at}"));
                 // What a kill left beside the fit does not disturb the next writer, which removes it.
-                if at % 7 == 0 {
+                if at.is_multiple_of(7) {
                     write(&path, path.exists()).unwrap();
                     assert_same_draws(&fits::open(&path).unwrap(), &fit(200.0));
                     let beside = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
