@@ -15,21 +15,28 @@ use sgmcmc_testkit::models::logistic::{self, Logistic};
 
 /// Checkpoints in memory: the state and the journal of every chain.
 #[derive(Clone, Default)]
-struct Shelf(Arc<Mutex<HashMap<usize, (Vec<u8>, Vec<u8>)>>>);
+struct Shelf(Arc<Mutex<HashMap<usize, Kept>>>);
+
+/// The checkpoint of one chain.
+#[derive(Default)]
+struct Kept {
+    state: Vec<u8>,
+    journal: Vec<u8>,
+}
 
 impl CheckpointStore for Shelf {
     fn save(&self, chain: usize, state: &[u8]) -> Result<(), Error> {
-        self.0.lock().unwrap().entry(chain).or_default().0 = state.to_vec();
+        self.0.lock().unwrap().entry(chain).or_default().state = state.to_vec();
         Ok(())
     }
 
     fn load(&self, chain: usize) -> Result<Option<Vec<u8>>, Error> {
-        Ok(self.0.lock().unwrap().get(&chain).map(|(state, _)| state.clone()).filter(|state| !state.is_empty()))
+        Ok(self.0.lock().unwrap().get(&chain).map(|kept| kept.state.clone()).filter(|state| !state.is_empty()))
     }
 
     fn append(&self, chain: usize, at: u64, bytes: &[u8]) -> Result<(), Error> {
         let mut shelf = self.0.lock().unwrap();
-        let journal = &mut shelf.entry(chain).or_default().1;
+        let journal = &mut shelf.entry(chain).or_default().journal;
         journal.truncate(at as usize);
         assert_eq!(journal.len() as u64, at);
         journal.extend_from_slice(bytes);
@@ -37,7 +44,7 @@ impl CheckpointStore for Shelf {
     }
 
     fn journal(&self, chain: usize, length: u64) -> Result<Box<dyn Read + Send + '_>, Error> {
-        let journal = self.0.lock().unwrap()[&chain].1.clone();
+        let journal = self.0.lock().unwrap()[&chain].journal.clone();
         Ok(Box::new(Cursor::new(journal).take(length)))
     }
 }

@@ -6,24 +6,24 @@ mod adversarial;
 #[path = "distributions/cases.rs"]
 #[expect(dead_code, reason = "the tests of the distributions use the rest")]
 mod cases;
-#[path = "compiled/compare.rs"]
-mod compare;
 #[path = "compiled/constraints.rs"]
 mod constraints;
 #[path = "compiled/corners.rs"]
 mod corners;
+#[path = "compiled/detached.rs"]
+mod detached;
 #[path = "compiled/distributions.rs"]
 mod distributions;
 #[path = "compiled/explain.rs"]
 mod explain;
-#[path = "compiled/expression.rs"]
-mod expression;
-#[path = "compiled/operations.rs"]
-mod operations;
+#[path = "compiled/long.rs"]
+mod long;
+#[path = "compiled/mixing.rs"]
+mod mixing;
+#[path = "compiled/not_numbers.rs"]
+mod not_numbers;
 #[path = "compiled/random.rs"]
 mod random;
-#[path = "compiled/shapes.rs"]
-mod shapes;
 #[path = "compiled/sizes.rs"]
 mod sizes;
 #[path = "distributions/support.rs"]

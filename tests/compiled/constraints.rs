@@ -4,7 +4,7 @@ use sgmcmc::Layout;
 use sgmcmc::prelude::*;
 use sgmcmc_testkit::models::normals;
 
-use crate::compare::Engines;
+use sgmcmc_testkit::closures::compare::Engines;
 
 const SHAPES: [(Constraint, [usize; 2]); 11] = [
     (Constraint::Positive, [1, 3]),

@@ -2,7 +2,7 @@
 
 use sgmcmc::prelude::*;
 
-use crate::compare::both;
+use sgmcmc_testkit::closures::compare::both;
 
 fn gradient(evaluator: &mut dyn Evaluator, theta: &[f64], rows: Rows<'_>) -> (f64, Vec<f64>) {
     let mut gradient = vec![0.0; theta.len()];

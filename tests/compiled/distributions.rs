@@ -4,7 +4,7 @@ use sgmcmc::burn::{DType, TensorData};
 use sgmcmc::prelude::*;
 
 use crate::cases::{self, Case};
-use crate::compare::Engines;
+use sgmcmc_testkit::closures::compare::Engines;
 
 fn tensor(rows: &[Vec<f64>], precision: Precision) -> Tensor<2> {
     let dtype = match precision {

@@ -2,7 +2,7 @@
 
 use sgmcmc::prelude::*;
 
-use crate::compare::both;
+use sgmcmc_testkit::closures::compare::both;
 
 fn data() -> Dataset<Tensor<1>> {
     Dataset::new(array((0..40).map(|i| f64::from(i) / 8.0).collect::<Vec<f64>>(), [40]).unwrap()).unwrap()

@@ -5,8 +5,8 @@ use sgmcmc::prelude::*;
 use sgmcmc_testkit::models::normals;
 use sgmcmc_testkit::rng;
 
-use crate::compare::Engines;
-use crate::expression::{Data, Expression, Params};
+use sgmcmc_testkit::closures::compare::Engines;
+use sgmcmc_testkit::closures::expression::{Data, Expression, Params};
 
 /// Closures of each test; four tests share the work among threads.
 const CLOSURES: u64 = 500;

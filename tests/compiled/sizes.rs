@@ -5,7 +5,7 @@ use sgmcmc::prelude::*;
 use sgmcmc_testkit::models::normals;
 use sgmcmc_testkit::relative_error;
 
-use crate::compare::both;
+use sgmcmc_testkit::closures::compare::both;
 
 fn posterior(evaluator: &mut dyn Evaluator, theta: &[f64], rows: Rows<'_>) -> (f64, Vec<f64>) {
     let mut gradient = vec![0.0; theta.len()];

@@ -3,7 +3,7 @@
 use sgmcmc::burn::activation;
 use sgmcmc::prelude::*;
 
-use crate::compare::both;
+use sgmcmc_testkit::closures::compare::both;
 
 type Closure = fn(Tensor<2>, Tensor<2>) -> Tensor<2>;
 

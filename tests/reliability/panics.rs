@@ -80,9 +80,7 @@ fn a_test_function_that_panics_ends_its_chain() {
         });
         (Memory::default(), function)
     };
-    for ((draws, trace), ending) in
-        run.sample_into(&start, 40, sink).unwrap().into_iter().map(|(output, ending)| (output, ending))
-    {
+    for ((draws, trace), ending) in run.sample_into(&start, 40, sink).unwrap() {
         assert!(
             matches!(&ending, Ending::Failed(error) if error.to_string().contains("a sink that took a draw")),
             "{ending:?}"

@@ -7,6 +7,7 @@
 pub mod differentiate;
 pub mod error;
 pub mod graph;
+mod hash;
 mod kernels;
 pub mod optimise;
 pub mod program;

@@ -52,9 +52,10 @@ impl Graph {
         }
     }
 
-    /// `(x, a)` if `id` is a x.
+    /// `(x, a)` if `id` is a x and rewrites may move the factor, see [`is_movable`].
     pub(crate) fn scaled(&self, id: NodeId) -> Option<(NodeId, f64)> {
-        self.affine_parts(id).filter(|(_, _, shift)| is(*shift, 0.0)).map(|(x, scale, _)| (x, scale))
+        let parts = self.affine_parts(id).filter(|(_, scale, shift)| is(*shift, 0.0) && is_movable(*scale));
+        parts.map(|(x, scale, _)| (x, scale))
     }
 
     /// The inputs of `id` if it is this function of two.
@@ -62,6 +63,19 @@ impl Graph {
         let node = self.node(id);
         (node.op == Op::Binary(op)).then(|| (node.inputs[0], node.inputs[1]))
     }
+}
+
+/// Whether a factor is of a size that rewrites may move.
+///
+/// The factors of all steps of a long chain, moved to its end, would overflow together, where each times the rest, which is as small as
+/// they are large, does not. Those that move are merged until they are too large to move, and stay there.
+pub(crate) fn is_movable(factor: f64) -> bool {
+    is(factor, 0.0) || (1e-6..=1e6).contains(&factor.abs())
+}
+
+/// Whether factors whose product this is may be merged.
+pub(crate) fn is_mergeable(product: f64) -> bool {
+    is(product, 0.0) || (1e-12..=1e12).contains(&product.abs())
 }
 
 /// Exact equality, −0 = 0.

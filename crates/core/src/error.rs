@@ -252,6 +252,23 @@ pub enum Error {
         value: f64,
     },
 
+    /// Data outside the support of a distribution.
+    #[error(
+        "{leaf} holds {value} at {position}, outside the support of `{distribution}`, {support}: recode the data, or mask the term"
+    )]
+    DataOutsideSupport {
+        /// The leaf's path, as words.
+        leaf: String,
+        /// Row and column, as words.
+        position: String,
+        /// The value found.
+        value: f64,
+        /// The distribution.
+        distribution: &'static str,
+        /// Its support, as words.
+        support: Box<str>,
+    },
+
     /// Float leaves of different precision.
     #[error(
         "data leaf `{leaf}` is {found} but `{first}` is {expected}: one precision for all float leaves \
@@ -369,6 +386,33 @@ pub enum Error {
         row: usize,
         /// How many rows there are.
         observations: usize,
+    },
+
+    /// The term of an observation depends on other observations, and not all of them were asked for.
+    #[error(
+        "the log-likelihood of an observation depends on the other observations it is evaluated with, so that {rows} of \
+         {observations} do not estimate it: put a sequence into one observation (leaves of shape [1, T]), use all observations \
+         (`FullGradient`), or write it as `Model::density`"
+    )]
+    MixedRows {
+        /// How many observations were asked for.
+        rows: usize,
+        /// How many there are.
+        observations: usize,
+    },
+
+    /// The compiled closures differ from the eager ones where a chain is.
+    #[error(
+        "the compiled {what} is {compiled} where the eager one is {eager}: the closure does what a recording cannot show, such as \
+         `detach`; run it with `Engine::Eager`"
+    )]
+    EnginesDisagree {
+        /// The log density, or the gradient of which coordinate.
+        what: String,
+        /// That of the compiled engine.
+        compiled: f64,
+        /// That of the eager engine.
+        eager: f64,
     },
 
     /// Something that needs one likelihood entry per observation met a summed one.

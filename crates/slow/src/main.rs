@@ -9,16 +9,18 @@
 //! cargo run --release -p slow -- mcse
 //! cargo run --release -p slow -- kills [--count 1000]
 //! cargo run --release -p slow -- files [--count 1000000] [--seed 1]
+//! cargo run --release -p slow -- closures --count 100000 --seed 1
 //! ```
 //!
 //! Each suite prints every number it judges and its criterion. The exit code is 0 when all criteria hold, 1 when one fails,
 //! and 2 when the suite is not known. Where the data are not there, a suite says so and exits with 0.
 
 mod accuracy;
+mod closures;
 mod eigen;
 mod figure_4_2_1;
-mod kills;
 mod files;
+mod kills;
 mod law;
 mod mcse;
 mod posteriordb;
@@ -43,7 +45,9 @@ suites:
   mcse                       reported Monte Carlo errors against the spread of the means of replicated runs
   kills [--count N]          runs of all algorithms killed at N random moments, resumed, and compared with runs that were not
   files [--count N] [--seed S]
-                             N damaged files of every format: errors, not panics, within limits of memory and time";
+                             N damaged files of every format: errors, not panics, within limits of memory and time
+  closures --count N --seed S
+                             random closures, the compiled engine against the eager one";
 
 /// Counts what readers of damaged files allocate; without a limit for all other suites.
 #[global_allocator]
@@ -89,6 +93,10 @@ fn main() -> ExitCode {
         ["kills", "--count", count] if let Ok(count) = count.parse() => kills::run(count, 1),
         ["kills-child", algorithm, every, directory] => kills::child(algorithm, every, directory),
         ["files", options @ ..] => files::run(options),
+        ["closures", "--count", count, "--seed", seed] => match (count.parse(), seed.parse()) {
+            (Ok(count), Ok(seed)) => closures::run(count, seed),
+            _ => Err("closures takes a count and a seed, both whole numbers".into()),
+        },
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

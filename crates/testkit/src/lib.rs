@@ -3,6 +3,7 @@
 //! Each of [`models`] is written twice: as closures over Burn tensors, and by hand as an
 //! [`AnalyticModel`](sgmcmc::AnalyticModel) with its derived gradient.
 
+pub mod closures;
 pub mod differences;
 pub mod laws;
 pub mod linear;

@@ -15,11 +15,11 @@ mod shape;
 pub use op::{BinaryOp, CompareOp, LogicOp, Number, Op, ReduceOp, Stretch, UnaryOp};
 pub use shape::{Kind, Shape, broadcast, strides};
 
-use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::hash::{self, Map};
 
 /// A node of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -49,10 +49,11 @@ pub struct Node {
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     nodes: Vec<Node>,
-    known: HashMap<Node, NodeId>,
+    /// The nodes by their hash; the next number is taken where another node has it.
+    known: Map<u64, NodeId>,
     constants: Vec<Arc<[f64]>>,
     /// The numbers of the constants by their bits.
-    known_constants: HashMap<Bits, usize>,
+    known_constants: Map<Bits, usize>,
 }
 
 /// The values of a constant, equal where all bits are.
@@ -177,12 +178,16 @@ impl Graph {
 
     fn add(&mut self, op: Op, inputs: Vec<NodeId>, shape: Shape, kind: Kind) -> NodeId {
         let node = Node { op, inputs, shape, kind };
-        if let Some(known) = self.known.get(&node) {
-            return *known;
+        let mut key = hash::of(&node);
+        while let Some(known) = self.known.get(&key) {
+            if *self.node(*known) == node {
+                return *known;
+            }
+            key = key.wrapping_add(1);
         }
         let id = NodeId(self.nodes.len() as u32);
-        self.nodes.push(node.clone());
-        self.known.insert(node, id);
+        self.nodes.push(node);
+        self.known.insert(key, id);
         id
     }
 

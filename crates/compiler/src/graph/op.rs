@@ -158,7 +158,7 @@ pub enum UnaryOp {
     Sqrt,
     /// |x|.
     Abs,
-    /// −1, 0 or 1.
+    /// −1, 0 or 1; 0 where x is NaN.
     Sign,
     /// max(x, 0).
     Relu,
@@ -231,9 +231,9 @@ pub enum BinaryOp {
     Rem,
     /// aᵇ.
     Pow,
-    /// The larger.
+    /// The larger; a where one is NaN.
     Max,
-    /// The smaller.
+    /// The smaller; a where one is NaN.
     Min,
     /// The angle of the point (b, a).
     Atan2,

@@ -6,7 +6,7 @@
 use super::{Site, Stage};
 use crate::error::Result;
 use crate::graph::{BinaryOp, Graph, Kind, NodeId, Number, Op, ReduceOp, UnaryOp};
-use crate::shorthand::is;
+use crate::shorthand::{is, is_mergeable, is_movable};
 
 pub(super) fn apply(site: &mut Site<'_>, stage: Stage) -> Result<Option<NodeId>> {
     let inputs = site.inputs;
@@ -90,7 +90,8 @@ fn affine(graph: &mut Graph, x: NodeId, scale: f64, shift: f64) -> Option<NodeId
     if let Some((inner, a, b)) = graph.affine_parts(x) {
         let (product, sum) = (scale * a, scale * b + shift);
         let vanished = is(product, 0.0) && !is(scale, 0.0) && !is(a, 0.0);
-        return (usable(product) && usable(sum) && !vanished).then(|| graph.affine(inner, product, sum));
+        let grows = !is_mergeable(product) && is_mergeable(scale) && is_mergeable(a);
+        return (usable(product) && usable(sum) && !vanished && !grows).then(|| graph.affine(inner, product, sum));
     }
     None
 }
@@ -258,7 +259,7 @@ fn cheaper(graph: &Graph, below: NodeId, above: NodeId) -> bool {
 fn sum(graph: &mut Graph, x: NodeId, axis: usize) -> Result<Option<NodeId>> {
     let node = graph.node(x).clone();
     let (rank, length) = (node.shape.rank(), node.shape.dims[axis] as f64);
-    if let Some((inner, scale, shift)) = graph.affine_parts(x) {
+    if let Some((inner, scale, shift)) = graph.affine_parts(x).filter(|(_, scale, _)| is_movable(*scale)) {
         let sum = graph.reduce(ReduceOp::Sum, inner, axis)?;
         return Ok(Some(graph.affine(sum, scale, shift * length)));
     }

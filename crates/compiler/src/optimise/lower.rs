@@ -4,11 +4,10 @@
 //! Where more than one of σ(±x), log σ(±x) is needed, with e = exp(−|x|): σ(x) = (x < 0 ? e : 1)/(1 + e),
 //! log σ(x) = min(x, 0) − log(1 + e), so that one exponential serves all.
 
-use std::collections::HashMap;
-
 use super::{Optimised, Site, count_uses, finish, pass};
 use crate::error::Result;
 use crate::graph::{BinaryOp, CompareOp, Graph, NodeId, Op, ReduceOp, UnaryOp};
+use crate::hash::Map;
 use crate::shorthand::is;
 
 /// Replaces the softmax family, and sigmoids that can share their exponential, by the operations they are made of: the last
@@ -20,7 +19,7 @@ use crate::shorthand::is;
 pub fn lower(graph: &Graph, roots: &[NodeId]) -> Result<Optimised> {
     let uses = count_uses(graph, roots);
     let before = uses.iter().filter(|uses| **uses > 0).count();
-    let mut families: HashMap<NodeId, usize> = HashMap::new();
+    let mut families: Map<NodeId, usize> = Map::default();
     for node in graph.nodes().iter().zip(&uses).filter(|(_, uses)| **uses > 0).map(|(node, _)| node) {
         if matches!(node.op, Op::Unary(UnaryOp::Sigmoid | UnaryOp::LogSigmoid)) {
             *families.entry(without_sign(graph, node.inputs[0]).0).or_default() += 1;

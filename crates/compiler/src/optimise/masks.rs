@@ -42,10 +42,9 @@ fn choice(graph: &mut Graph, mask: NodeId, a: NodeId, b: NodeId) -> Result<Optio
     if let Some(opposite) = graph.argument(UnaryOp::Not, mask) {
         return graph.select_where(opposite, b, a).map(Some);
     }
-    if let Some((op, strict)) = extreme(graph, mask, a, b) {
-        // Of equals the first counts, as here: where a strict comparison fails, that is b.
-        let (first, second) = if strict { (b, a) } else { (a, b) };
-        return graph.binary(op, first, second).map(Some);
+    if let Some(op) = extreme(graph, mask, a, b) {
+        // Of equals, and of numbers without an order, the first counts: where the comparison fails, that is b.
+        return graph.binary(op, b, a).map(Some);
     }
     // The same mask within a branch has one answer there.
     let inner = |graph: &Graph, id: NodeId, side: usize| {
@@ -59,18 +58,16 @@ fn choice(graph: &mut Graph, mask: NodeId, a: NodeId, b: NodeId) -> Result<Optio
     Ok(None)
 }
 
-/// The maximum or minimum that `a > b ? a : b` and the like are, and whether the comparison is strict. Caps at a number stay as
-/// they are: guards are known by them.
-fn extreme(graph: &Graph, mask: NodeId, a: NodeId, b: NodeId) -> Option<(BinaryOp, bool)> {
+/// The maximum or minimum that `a > b ? a : b` and the like are. `a ≥ b ? a : b` is none: of equals it gives the first and of numbers
+/// without an order the second. Caps at a number stay as they are: guards are known by them.
+fn extreme(graph: &Graph, mask: NodeId, a: NodeId, b: NodeId) -> Option<BinaryOp> {
     if graph.number(a).is_some() || graph.number(b).is_some() {
         return None;
     }
     let node = graph.node(mask);
-    let (greater, strict) = match node.op {
-        Op::Compare(CompareOp::Greater) => (true, true),
-        Op::Compare(CompareOp::GreaterEqual) => (true, false),
-        Op::Compare(CompareOp::Less) => (false, true),
-        Op::Compare(CompareOp::LessEqual) => (false, false),
+    let greater = match node.op {
+        Op::Compare(CompareOp::Greater) => true,
+        Op::Compare(CompareOp::Less) => false,
         _ => return None,
     };
     let in_order = match node.inputs.as_slice() {
@@ -78,7 +75,7 @@ fn extreme(graph: &Graph, mask: NodeId, a: NodeId, b: NodeId) -> Option<(BinaryO
         [first, second] if (*second, *first) == (a, b) => false,
         _ => return None,
     };
-    Some((if greater == in_order { BinaryOp::Max } else { BinaryOp::Min }, strict))
+    Some(if greater == in_order { BinaryOp::Max } else { BinaryOp::Min })
 }
 
 fn logic(graph: &Graph, op: LogicOp, a: NodeId, b: NodeId) -> Option<NodeId> {

@@ -19,8 +19,6 @@ mod stable;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
-
 use crate::error::Result;
 use crate::graph::{Graph, Node, NodeId, Op, UnaryOp, broadcast};
 
@@ -102,7 +100,7 @@ struct Site<'a> {
     /// Its inputs, in the new graph.
     inputs: &'a [NodeId],
     /// How often nodes of the new graph are used, for those that were in the old one.
-    uses: &'a HashMap<NodeId, usize>,
+    uses: &'a [usize],
     /// The logarithms that were looked for in the new graph.
     logs: &'a mut stable::Logs,
 }
@@ -123,7 +121,7 @@ impl Site<'_> {
 
     /// Whether `id` is used in no more than one place.
     fn used_once(&self, id: NodeId) -> bool {
-        self.uses.get(&id).is_none_or(|uses| *uses <= 1)
+        self.uses.get(id.index()).is_none_or(|uses| *uses <= 1)
     }
 }
 
@@ -137,9 +135,9 @@ struct Pass {
 fn pass(old: &Graph, roots: &[NodeId], rule: &mut dyn FnMut(&mut Site<'_>) -> Result<Option<NodeId>>) -> Result<Pass> {
     let old_uses = count_uses(old, roots);
     let mut graph = Graph::new();
-    let mut uses: HashMap<NodeId, usize> = HashMap::new();
+    let mut uses: Vec<usize> = Vec::new();
     let mut new: Vec<Option<NodeId>> = vec![None; old.nodes().len()];
-    let (mut changed, mut logs) = (false, stable::Logs::new());
+    let (mut changed, mut logs) = (false, stable::Logs::default());
     for (index, node) in old.nodes().iter().enumerate().filter(|(index, _)| old_uses[*index] > 0) {
         let inputs: Vec<NodeId> = node.inputs.iter().filter_map(|input| new[input.index()]).collect();
         let mut site = Site { graph: &mut graph, node, inputs: &inputs, uses: &uses, logs: &mut logs };
@@ -152,7 +150,8 @@ fn pass(old: &Graph, roots: &[NodeId], rule: &mut dyn FnMut(&mut Site<'_>) -> Re
             Some(other) => other,
             None => graph.rebuild(node, &inputs, old)?,
         };
-        *uses.entry(id).or_default() += old_uses[index];
+        uses.resize(uses.len().max(id.index() + 1), 0);
+        uses[id.index()] += old_uses[index];
         new[index] = Some(id);
     }
     let roots = roots.iter().filter_map(|root| new[root.index()]).collect();

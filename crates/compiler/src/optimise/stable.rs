@@ -4,12 +4,13 @@
 //! log(1 + eˣ) → −log σ(−x). Shifts by something that is the same along the axis are dropped: m + lse(x − m) = lse(x),
 //! softmax(x − m) = softmax(x), max(a, b) + log(1 + e^−|a−b|) = b − log σ(b − a).
 
-use std::collections::HashMap;
+mod quiet;
 
 use super::movement::size_along;
 use super::{Site, Stage};
 use crate::error::Result;
 use crate::graph::{BinaryOp, CompareOp, Graph, Kind, NodeId, Op, ReduceOp, UnaryOp};
+use crate::hash::Map;
 use crate::shorthand::is;
 
 /// Above this, softplus(x) is x to single precision: guards at lower thresholds mean something else.
@@ -37,7 +38,10 @@ pub(super) fn apply(site: &mut Site<'_>, stage: Stage) -> Result<Option<NodeId>>
         (Op::Unary(UnaryOp::Affine { scale, shift }), [x]) if stage == Stage::Forward => {
             Ok(forward_affine(graph, *x, scale.0, shift.0))
         }
-        (Op::Binary(BinaryOp::Div), [a, b]) => ratio(graph, *a, *b),
+        (Op::Binary(BinaryOp::Div), [a, b]) => match ratio(graph, *a, *b)? {
+            None if stage == Stage::Forward => quiet::softmax(graph, *a, *b),
+            found => Ok(found),
+        },
         (Op::Binary(BinaryOp::Add), [a, b]) => {
             for (m, total) in [(*a, *b), (*b, *a)] {
                 let log = graph.scaled(total).filter(|(_, scale)| is(*scale, -1.0)).map(|(log, _)| log);
@@ -93,7 +97,7 @@ fn log(graph: &mut Graph, x: NodeId, logs: &mut Logs) -> Result<Option<NodeId>> 
 }
 
 /// The logarithms that were looked for in a graph, so that each is looked for once.
-pub(super) type Logs = HashMap<NodeId, Option<NodeId>>;
+pub(super) type Logs = Map<NodeId, Option<NodeId>>;
 
 /// log p without taking a logarithm, if p is made of exponentials.
 fn log_of(graph: &mut Graph, p: NodeId, logs: &mut Logs) -> Result<Option<NodeId>> {

@@ -4,12 +4,11 @@
 //! instruction joins an earlier one if what it reads is known there: before buffers are shared each is written for one value only, so that
 //! moving it forward changes nothing.
 
-use std::collections::{HashMap, HashSet};
-
 use super::instruction::{Instruction, Source};
 use super::lower::Buffer;
 use super::view::{Loop, Store};
 use crate::graph::{BinaryOp, Number, UnaryOp};
+use crate::hash;
 use crate::kernels::{Function, LANES, Step};
 
 /// Element-wise functions over the same runs of features.
@@ -76,7 +75,7 @@ enum Item {
 pub(crate) fn fuse(tile: Vec<Instruction>, native: &mut Vec<Buffer>, kept: &[Store]) -> Vec<Instruction> {
     let items = grouped(tile);
     // What an item reads of others.
-    let wanted: HashSet<Store> = items.iter().flat_map(read).chain(kept.iter().copied()).collect();
+    let wanted: hash::Set<Store> = items.iter().flat_map(read).chain(kept.iter().copied()).collect();
     let emit = |item| match item {
         Item::Other(instruction) => vec![instruction],
         Item::Group { runs, run, maps } => match one(runs, run, &maps, &wanted, native.len()) {
@@ -100,9 +99,9 @@ pub(crate) fn fuse(tile: Vec<Instruction>, native: &mut Vec<Buffer>, kept: &[Sto
 fn grouped(tile: Vec<Instruction>) -> Vec<Item> {
     let mut items: Vec<Item> = Vec::new();
     // The item that writes each buffer last, and for a group the place of its map there.
-    let mut writer: HashMap<Store, (usize, usize)> = HashMap::new();
+    let mut writer: hash::Map<Store, (usize, usize)> = hash::Map::default();
     // The last group of each loop.
-    let mut last: HashMap<(usize, usize), usize> = HashMap::new();
+    let mut last: hash::Map<(usize, usize), usize> = hash::Map::default();
     for instruction in tile {
         let Some((map, runs, run)) = element_wise(&instruction) else {
             writer.extend(instruction.writes().into_iter().map(|store| (store, (items.len(), 0))));
@@ -174,7 +173,7 @@ fn gains_nothing(function: Function) -> bool {
 }
 
 /// The buffers that an item reads and does not write itself.
-fn read(item: &Item) -> HashSet<Store> {
+fn read(item: &Item) -> hash::Set<Store> {
     match item {
         Item::Other(instruction) => instruction.reads().into_iter().collect(),
         Item::Group { maps, .. } => {
@@ -182,26 +181,26 @@ fn read(item: &Item) -> HashSet<Store> {
                 Operand::At { store, .. } => Some(*store),
                 Operand::Number(_) => None,
             });
-            let own: HashSet<Store> = maps.iter().map(|map| map.out.0).collect();
+            let own: hash::Set<Store> = maps.iter().map(|map| map.out.0).collect();
             operands.filter(|store| !own.contains(store)).collect()
         }
     }
 }
 
 /// One instruction for a group.
-fn one(runs: usize, run: usize, maps: &[Map], wanted: &HashSet<Store>, scratch: usize) -> Fused {
+fn one(runs: usize, run: usize, maps: &[Map], wanted: &hash::Set<Store>, scratch: usize) -> Fused {
     // Each buffer is written by one step.
-    let own: HashMap<Store, usize> = maps.iter().enumerate().map(|(step, map)| (map.out.0, step)).collect();
+    let own: hash::Map<Store, usize> = maps.iter().enumerate().map(|(step, map)| (map.out.0, step)).collect();
     let step_of = |operand: &Operand| match operand {
         Operand::Number(_) => None,
         Operand::At { store, .. } => own.get(store).copied(),
     };
-    let mut seen: HashSet<&Operand> = HashSet::new();
+    let mut seen: hash::Set<&Operand> = hash::Set::default();
     let outside = maps.iter().flat_map(|map| &map.operands).filter(|operand| step_of(operand).is_none());
     let mut from_outside: Vec<&Operand> = outside.filter(|operand| seen.insert(operand)).collect();
     // Numbers first.
     from_outside.sort_by_key(|operand| matches!(operand, Operand::At { .. }));
-    let blocks: HashMap<&Operand, usize> =
+    let blocks: hash::Map<&Operand, usize> =
         from_outside.iter().enumerate().map(|(block, operand)| (*operand, block)).collect();
     let block_of = |operand: &Operand| match step_of(operand) {
         Some(step) => from_outside.len() + step,

@@ -29,10 +29,12 @@ pub(super) fn unary(op: UnaryOp, x: f64) -> f64 {
         UnaryOp::Sqrt => x.sqrt(),
         UnaryOp::Abs => x.abs(),
         UnaryOp::Sign => {
-            if is(x, 0.0) {
-                0.0
+            if x > 0.0 {
+                1.0
+            } else if x < 0.0 {
+                -1.0
             } else {
-                x.signum()
+                0.0
             }
         }
         UnaryOp::Relu => {

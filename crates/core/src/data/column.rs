@@ -181,8 +181,20 @@ impl Column {
         }
     }
 
+    /// The values as numbers; true is one.
+    pub(crate) fn numbers(&self) -> Box<dyn ExactSizeIterator<Item = f64> + '_> {
+        match &self.values {
+            Values::F32(values) => Box::new(values.iter().map(|value| f64::from(*value))),
+            Values::F64(values) => Box::new(values.iter().copied()),
+            Values::I32(values) => Box::new(values.iter().map(|value| f64::from(*value))),
+            Values::I64(values) => Box::new(values.iter().map(|value| *value as f64)),
+            Values::Bool(values) => Box::new(values.iter().map(|value| f64::from(u8::from(*value)))),
+            Values::BoolBytes(values) => Box::new(values.iter().map(|value| f64::from(u8::from(*value != 0)))),
+        }
+    }
+
     /// Numbers per observation.
-    pub(super) fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.row_shape.iter().product()
     }
 
@@ -250,7 +262,8 @@ impl Column {
         }
     }
 
-    fn position(&self, index: usize) -> String {
+    /// Row and column of a value, as words.
+    pub(crate) fn position(&self, index: usize) -> String {
         let width = self.row_shape.iter().product::<usize>().max(1);
         let (row, mut rest) = (index / width, index % width);
         let mut subscripts = vec![0; self.row_shape.len()];

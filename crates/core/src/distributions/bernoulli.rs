@@ -4,6 +4,7 @@ use burn_tensor::Tensor;
 use rand_distr::Distribution;
 
 use super::draw;
+use super::observed::{Support, observed};
 use super::param::Param;
 use crate::special::{xlog1py, xlogy};
 
@@ -17,7 +18,7 @@ use crate::special::{xlog1py, xlogy};
 /// |---|---|---|
 /// | `probs` | probability of one | 0 ≤ probs ≤ 1 |
 ///
-/// Support: 0 and 1, which is not checked. See [`BernoulliLogits`](super::BernoulliLogits) for the stable form in
+/// Support: 0 and 1, which the density does not check. See [`BernoulliLogits`](super::BernoulliLogits) for the stable form in
 /// regressions.
 #[derive(Clone, Debug)]
 pub struct Bernoulli<const D: usize> {
@@ -32,6 +33,7 @@ impl<const D: usize> Bernoulli<D> {
 
     /// The log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
+        observed("Bernoulli", &value, Support::ZeroOrOne);
         match self.probs {
             Param::Number(p) if p > 0.0 && p < 1.0 => value.clone() * p.ln() + (value.neg() + 1.0) * (-p).ln_1p(),
             _ => {

@@ -5,6 +5,7 @@ use burn_tensor::activation::log_sigmoid;
 use rand_distr::Distribution;
 
 use super::draw;
+use super::observed::{Support, observed};
 use super::param::{Combine, Param};
 
 /// The Bernoulli distribution, by the log odds of one.
@@ -17,7 +18,7 @@ use super::param::{Combine, Param};
 /// |---|---|---|
 /// | `logits` | log odds of one | any real |
 ///
-/// Support: 0 and 1, which is not checked.
+/// Support: 0 and 1, which the density does not check.
 #[derive(Clone, Debug)]
 pub struct BernoulliLogits<const D: usize> {
     logits: Param<D>,
@@ -31,6 +32,7 @@ impl<const D: usize> BernoulliLogits<D> {
 
     /// The log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
+        observed("BernoulliLogits", &value, Support::ZeroOrOne);
         log_sigmoid((value * 2.0 - 1.0).times(&self.logits))
     }
 }

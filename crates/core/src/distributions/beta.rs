@@ -3,6 +3,7 @@
 use burn_tensor::Tensor;
 
 use super::draw;
+use super::observed::{Support, observed};
 use super::param::{Combine, Param};
 use super::support::within;
 
@@ -33,6 +34,7 @@ impl<const D: usize> Beta<D> {
 
     /// The log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
+        observed("Beta", &value, Support::Interval(0.0, 1.0));
         let outside = value.clone().lower_elem(0.0).bool_or(value.clone().greater_elem(1.0));
         within(value, outside, 0.5, |x| {
             let from_zero = (self.a.clone() - 1.0).xlogy(x.clone());

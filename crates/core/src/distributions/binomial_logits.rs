@@ -4,6 +4,7 @@ use burn_tensor::Tensor;
 use rand_distr::Distribution;
 
 use super::draw;
+use super::observed::{Support, observed};
 use super::param::{Combine, Param};
 use super::support::within;
 use crate::special::{broadcast, lbeta};
@@ -43,12 +44,18 @@ impl<const D: usize> BinomialLogits<D> {
 
     /// The log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
+        let most = match self.total {
+            Param::Number(total) => total,
+            Param::Tensor(_) => f64::INFINITY,
+        };
+        observed("BinomialLogits", &value, Support::Counts(most));
         // The mask has the shape of the value.
         let value = match &self.total {
             Param::Number(_) => value,
             Param::Tensor(total) => broadcast(value, total.clone()).0,
         };
         let failures = value.clone().neg().plus(&self.total);
+        observed("BinomialLogits", &failures, Support::Counts(f64::INFINITY));
         let outside = value.clone().lower_elem(0.0).bool_or(failures.lower_elem(0.0));
         within(value, outside, 0.0, |x| {
             let failures = x.clone().neg().plus(&self.total);

@@ -3,6 +3,7 @@
 use burn_tensor::{Int, Tensor, TensorData};
 use rand::{Rng, RngExt};
 
+use super::observed::{Support, observed_integers};
 use super::param::{Param, as_rows};
 use crate::special::logsumexp;
 
@@ -33,6 +34,7 @@ impl CategoricalLogits {
         let (logits, [n]) = (self.logits.clone(), value.dims());
         let [rows, categories] = logits.dims();
         let last = categories as i64 - 1;
+        observed_integers("CategoricalLogits", &value, Support::Counts(last as f64));
         let outside = value.clone().lower_elem(0).bool_or(value.clone().greater_elem(last));
         let total = logsumexp(logits.clone(), 1).squeeze_dim::<1>(1);
         let logits = if rows == n { logits } else { logits.expand([n, categories]) };

@@ -4,6 +4,7 @@ use burn_tensor::Tensor;
 use rand::Rng;
 
 use super::draw;
+use super::observed::{Support, observed};
 use super::param::{Param, as_rows, from_host};
 use super::support::within_rows;
 use crate::special::{lgamma, xlogy};
@@ -34,6 +35,7 @@ impl Dirichlet {
 
     /// The log density of each row of `value`, `[n, k]`.
     pub fn log_prob(&self, value: Tensor<2>) -> Tensor<1> {
+        observed("Dirichlet", &value, Support::Interval(0.0, 1.0));
         let weights = self.concentration.clone();
         let constant = lgamma(weights.clone().sum_dim(1)) - lgamma(weights.clone()).sum_dim(1);
         within_rows(value, 0.5, |x| xlogy(weights - 1.0, x).sum_dim(1) + constant)

@@ -2,6 +2,7 @@
 
 use burn_tensor::Tensor;
 
+use super::observed::{Support, observed};
 use super::param::{Combine, Param};
 use super::support::within;
 use super::{draw, positive};
@@ -30,6 +31,7 @@ impl<const D: usize> Exponential<D> {
 
     /// The log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
+        observed("Exponential", &value, Support::NotNegative);
         let outside = value.clone().lower_elem(0.0);
         within(value, outside, 0.0, |x| x.times(&self.rate).neg().plus(&self.rate.log()))
     }

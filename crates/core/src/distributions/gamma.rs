@@ -3,6 +3,7 @@
 use burn_tensor::Tensor;
 
 use super::draw;
+use super::observed::{Support, observed};
 use super::param::{Combine, Param};
 use super::support::within;
 
@@ -32,6 +33,7 @@ impl<const D: usize> Gamma<D> {
 
     /// The log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
+        observed("Gamma", &value, Support::NotNegative);
         let outside = value.clone().lower_elem(0.0);
         let constant = self.shape.clone() * self.rate.log() - self.shape.lgamma();
         within(value, outside, 1.0, |x| {

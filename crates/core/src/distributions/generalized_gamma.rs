@@ -2,6 +2,7 @@
 
 use burn_tensor::Tensor;
 
+use super::observed::{Support, observed};
 use super::param::{Combine, Param};
 use super::support::{power, within};
 use super::{draw, positive};
@@ -40,6 +41,7 @@ impl<const D: usize> GeneralizedGamma<D> {
 
     /// The log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
+        observed("GeneralizedGamma", &value, Support::NotNegative);
         let degree = self.shape.clone() * self.power.clone();
         let constant = self.power.log() - degree.clone() * self.scale.log() - self.shape.lgamma();
         let outside = value.clone().lower_elem(0.0);

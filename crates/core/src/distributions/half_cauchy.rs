@@ -5,6 +5,7 @@ use std::f64::consts::FRAC_PI_2;
 use burn_tensor::Tensor;
 
 use super::draw;
+use super::observed::{Support, observed};
 use super::param::{Combine, Param};
 use super::support::within;
 use crate::special::log1p_square;
@@ -33,6 +34,7 @@ impl<const D: usize> HalfCauchy<D> {
 
     /// The log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
+        observed("HalfCauchy", &value, Support::NotNegative);
         let outside = value.clone().lower_elem(0.0);
         within(value, outside, 0.0, |x| {
             log1p_square(x.over(&self.scale)).neg().minus(&(self.scale.log() + FRAC_PI_2.ln()))

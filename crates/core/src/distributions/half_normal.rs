@@ -4,6 +4,7 @@ use std::f64::consts::LN_2;
 
 use burn_tensor::Tensor;
 
+use super::observed::{Support, observed};
 use super::param::{Combine, Param};
 use super::support::within;
 use super::{draw, positive};
@@ -33,6 +34,7 @@ impl<const D: usize> HalfNormal<D> {
 
     /// The log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
+        observed("HalfNormal", &value, Support::NotNegative);
         let outside = value.clone().lower_elem(0.0);
         within(value, outside, 0.0, |x| {
             (x.over(&self.scale).square() * -0.5).minus(&(self.scale.log() + (HALF_LOG_TWO_PI - LN_2)))

@@ -3,6 +3,7 @@
 use burn_tensor::Tensor;
 
 use super::draw;
+use super::observed::{Support, observed};
 use super::param::{Combine, Param};
 use super::support::within;
 
@@ -35,6 +36,7 @@ impl<const D: usize> InverseGamma<D> {
 
     /// The log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
+        observed("InverseGamma", &value, Support::Positive);
         let outside = value.clone().lower_equal_elem(0.0);
         within(value, outside, 1.0, |x| {
             let z = x.over(&self.scale);

@@ -2,6 +2,7 @@
 
 use burn_tensor::Tensor;
 
+use super::observed::{Support, observed};
 use super::param::{Combine, Param};
 use super::support::within;
 use super::{draw, positive};
@@ -33,6 +34,7 @@ impl<const D: usize> LogNormal<D> {
 
     /// The log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
+        observed("LogNormal", &value, Support::Positive);
         let outside = value.clone().lower_equal_elem(0.0);
         within(value, outside, 1.0, |x| {
             let log = x.log();

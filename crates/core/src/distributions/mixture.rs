@@ -5,6 +5,7 @@ use rand::Rng;
 
 use super::Distribution;
 use super::categorical_logits::category;
+use super::observed::unobserved;
 use super::param::{Combine, Param, as_rows, from_host, host};
 use crate::special::{log_sum_exp_of, logsumexp};
 
@@ -86,7 +87,8 @@ impl<const D: usize, const OUT: usize> Mixture<D, OUT> {
             .components
             .iter()
             .zip(log_weights)
-            .map(|(component, log_weight)| component.log_prob(value.clone()).plus(&log_weight));
+            // A value may be outside the support of some.
+            .map(|(component, log_weight)| unobserved(|| component.log_prob(value.clone())).plus(&log_weight));
         log_sum_exp_of(terms.collect()).unwrap_or_else(|| panic!("Mixture: there are no components"))
     }
 

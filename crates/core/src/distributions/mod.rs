@@ -24,7 +24,9 @@
 //!   The result has the broadcast shape. [`MultivariateNormal`], [`Dirichlet`], [`Multinomial`] take values `[n, d]`
 //!   and [`CategoricalLogits`] integers `[n]`; they give one entry per row.
 //! - **Outside the support** the log density is −∞, and its gradient zero. At an edge of the support it is the limit,
-//!   which may be infinite, with an infinite gradient. Counts are taken to be whole numbers and are not checked.
+//!   which may be infinite, with an infinite gradient. Densities do not check that counts are whole numbers and labels zero or
+//!   one. Data are checked once, when an evaluator is made: a value outside the support, on which the log-likelihood of its row
+//!   depends, is an error that names leaf, row and value.
 //! - **Parameters.** A number out of range panics when the distribution is made, which the library turns into an error
 //!   inside a closure. Tensors are not read: what a parameter out of range gives there is undefined, mostly NaN.
 //! - **Draws.** `sample` draws on the host, in `f64` on the default device, whatever the parameters' type. Where a
@@ -33,6 +35,7 @@
 //! A new distribution is one file with `new` and `log_prob`, one `elementwise!` line for its draws, and one row in the
 //! tests.
 
+mod observed;
 mod param;
 mod support;
 
@@ -41,6 +44,7 @@ use std::fmt::Debug;
 use burn_tensor::Tensor;
 use rand::Rng;
 
+pub(crate) use observed::{Observed, watching};
 pub use param::Param;
 
 /// A distribution of tensors of rank `D` whose log densities have rank `OUT`: `D` where every element is a value of its

@@ -5,6 +5,7 @@ use rand::Rng;
 use rand_distr::{Binomial, Distribution};
 
 use super::draw;
+use super::observed::{Support, observed};
 use super::param::{Param, as_rows, from_host};
 use super::support::within_rows;
 use crate::special::{lgamma, logsumexp, xlogy};
@@ -52,6 +53,7 @@ impl Multinomial {
 
     /// The log probability of each row of `value`, `[n, k]`.
     pub fn log_prob(&self, value: Tensor<2>) -> Tensor<1> {
+        observed("Multinomial", &value, Support::Counts(f64::INFINITY));
         within_rows(value, 0.0, |x| {
             let arrangements = lgamma(x.clone().sum_dim(1) + 1.0);
             let cells = match &self.cells {

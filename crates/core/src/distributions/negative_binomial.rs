@@ -3,6 +3,7 @@
 use burn_tensor::Tensor;
 
 use super::draw;
+use super::observed::{Support, observed};
 use super::param::{Combine, Param};
 use super::poisson::draw_poisson;
 use super::support::within;
@@ -38,6 +39,7 @@ impl<const D: usize> NegativeBinomial<D> {
 
     /// The log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
+        observed("NegativeBinomial", &value, Support::Counts(f64::INFINITY));
         let outside = value.clone().lower_elem(0.0);
         within(value, outside, 0.0, |x| {
             let dispersion = self.dispersion.like(&x);

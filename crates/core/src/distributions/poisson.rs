@@ -4,6 +4,7 @@ use burn_tensor::Tensor;
 use rand::Rng;
 
 use super::draw;
+use super::observed::{Support, observed};
 use super::param::{Combine, Param};
 use super::support::within;
 use crate::special::{HALF_LOG_TWO_PI, stirling, xlogy};
@@ -33,6 +34,7 @@ impl<const D: usize> Poisson<D> {
 
     /// The log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
+        observed("Poisson", &value, Support::Counts(f64::INFINITY));
         let outside = value.clone().lower_elem(0.0);
         within(value, outside, 0.0, |x| {
             let (s, correction) = stirling(x.clone() + 1.0);

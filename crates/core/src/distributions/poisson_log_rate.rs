@@ -2,6 +2,7 @@
 
 use burn_tensor::Tensor;
 
+use super::observed::{Support, observed};
 use super::param::{Combine, Param};
 use super::poisson::draw_poisson;
 use super::support::within;
@@ -31,6 +32,7 @@ impl<const D: usize> PoissonLogRate<D> {
 
     /// The log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
+        observed("PoissonLogRate", &value, Support::Counts(f64::INFINITY));
         let outside = value.clone().lower_elem(0.0);
         within(value, outside, 0.0, |x| {
             let (s, correction) = stirling(x.clone() + 1.0);

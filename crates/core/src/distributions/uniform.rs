@@ -3,6 +3,7 @@
 use burn_tensor::Tensor;
 use rand::RngExt;
 
+use super::observed::{Support, observed};
 use super::param::{Combine, Param};
 use super::support::minus_infinity;
 
@@ -38,6 +39,9 @@ impl<const D: usize> Uniform<D> {
 
     /// The log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
+        if let (Param::Number(low), Param::Number(high)) = (&self.low, &self.high) {
+            observed("Uniform", &value, Support::Interval(*low, *high));
+        }
         let below = value.clone().minus(&self.low).lower_elem(0.0);
         let above = value.clone().minus(&self.high).greater_elem(0.0);
         let inside = value.zeros_like().minus(&(self.high.clone() - self.low.clone()).log());

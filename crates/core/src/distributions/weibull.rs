@@ -3,6 +3,7 @@
 use burn_tensor::Tensor;
 
 use super::draw;
+use super::observed::{Support, observed};
 use super::param::{Combine, Param};
 use super::support::{power, within};
 
@@ -33,6 +34,7 @@ impl<const D: usize> Weibull<D> {
 
     /// The log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
+        observed("Weibull", &value, Support::NotNegative);
         let outside = value.clone().lower_elem(0.0);
         let constant = self.shape.log() - self.shape.clone() * self.scale.log();
         within(value, outside, 1.0, |x| {

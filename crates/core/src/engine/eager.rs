@@ -4,6 +4,7 @@
 //! enters the tape. Values without gradients are computed on plain tensors, which leave no tape behind.
 
 mod leaves;
+mod probe;
 
 use std::fmt;
 
@@ -11,7 +12,7 @@ use burn_tensor::Tensor;
 
 use self::leaves::{Place, TrackedLeaf, Unpacked, copy, read_into, scalar, unpack};
 use super::{Evaluator, Posterior, check_call, check_output};
-use crate::data::{Dataset, Precision, Rows, Weights};
+use crate::data::{Dataset, Precision, Rows, Selection, Weights};
 use crate::error::{Closure, Error, Result};
 use crate::layout::Layout;
 use crate::model::guarded;
@@ -27,6 +28,8 @@ pub(super) struct Eager<P, D> {
     precision: Precision,
     /// Whether the likelihood comes as a sum over the rows.
     summed: bool,
+    /// Whether the term of a row depends on other rows.
+    mixes: bool,
 }
 
 impl<P, D> fmt::Debug for Eager<P, D> {
@@ -57,6 +60,7 @@ impl<P: TensorTree, D: TensorTree> Eager<P, D> {
             start: theta.clone(),
             precision,
             summed: false,
+            mixes: false,
         };
         evaluator.probe(&theta)?;
         Ok(evaluator)
@@ -71,6 +75,7 @@ impl<P: TensorTree, D: TensorTree> Eager<P, D> {
             start: self.start.clone(),
             precision,
             summed: self.summed,
+            mixes: self.mixes,
         }
     }
 
@@ -82,6 +87,27 @@ impl<P: TensorTree, D: TensorTree> Eager<P, D> {
     /// The coordinates it was started with.
     pub(super) fn coordinates(&self) -> &[f64] {
         &self.start
+    }
+
+    /// Most rows the closure is given at once.
+    ///
+    /// # Errors
+    ///
+    /// If the terms depend on other rows and `rows` are not all of them.
+    fn chunk(&self, rows: Rows<'_>) -> Result<usize> {
+        if !self.mixes {
+            return Ok(self.posterior.chunk());
+        }
+        let in_order = match rows.selection() {
+            Selection::Range { start, .. } => start == 0,
+            Selection::List(list) => list.iter().enumerate().all(|(position, row)| position == *row),
+        };
+        let all = rows.is_empty() || (rows.len() == self.observations() && in_order);
+        if all {
+            Ok(rows.len().max(1))
+        } else {
+            Err(Error::MixedRows { rows: rows.len(), observations: self.observations() })
+        }
     }
 
     /// Calls the closures once at `theta` on two rows, to see what they return before a long run depends on it.
@@ -150,7 +176,15 @@ impl<P: TensorTree, D: TensorTree> Eager<P, D> {
     ) -> Result<f64> {
         let mut tracked: Vec<Box<dyn TrackedLeaf>> = Vec::with_capacity(self.layout.blocks().len());
         let unpacked = unpack(&self.template, &self.layout, theta, self.place(), Some(&mut tracked));
-        let Some(term) = build(unpacked)? else { return Ok(0.0) };
+        let term = match build(unpacked) {
+            Ok(Some(term)) => term,
+            Ok(None) => return Ok(0.0),
+            Err(error) => {
+                drop(tracked);
+                leaves::sweep(self.place());
+                return Err(error);
+            }
+        };
         let value = scalar(&term);
         // A term that does not depend on any parameter has no tape and no gradient.
         if term.is_tracked() {
@@ -189,13 +223,13 @@ impl<P: TensorTree, D: TensorTree> Evaluator for Eager<P, D> {
 
     fn likelihood(&mut self, theta: &[f64], rows: Rows<'_>, grad: &mut [f64]) -> Result<f64> {
         check_call(&self.layout, self.observations(), theta, grad, rows)?;
-        rows.chunks(self.posterior.chunk())
+        rows.chunks(self.chunk(rows)?)
             .map(|chunk| self.differentiate(theta, grad, |unpacked| self.likelihood_term(unpacked.params, chunk)))
             .sum()
     }
 
     fn posterior(&mut self, theta: &[f64], rows: Rows<'_>, grad: &mut [f64]) -> Result<f64> {
-        if rows.len() > self.posterior.chunk() {
+        if rows.len() > self.chunk(rows)? {
             return Ok(self.prior(theta, grad)? + self.likelihood(theta, rows, grad)?);
         }
         check_call(&self.layout, self.observations(), theta, grad, rows)?;
@@ -210,7 +244,7 @@ impl<P: TensorTree, D: TensorTree> Evaluator for Eager<P, D> {
         self.layout.check_length(theta)?;
         rows.check(self.observations())?;
         let mut total = self.prior_term(self.unpack(theta))?.map_or(0.0, |term| scalar(&term));
-        for chunk in rows.chunks(self.posterior.chunk()) {
+        for chunk in rows.chunks(self.chunk(rows)?) {
             total += self.likelihood_term(self.unpack(theta).params, chunk)?.map_or(0.0, |term| scalar(&term));
         }
         Ok(total)
@@ -221,7 +255,7 @@ impl<P: TensorTree, D: TensorTree> Evaluator for Eager<P, D> {
         check_output("the output for the log-likelihood of each row", rows.len(), out.len())?;
         self.require_terms("the pointwise log-likelihood")?;
         let mut done = 0;
-        for chunk in rows.chunks(self.posterior.chunk()) {
+        for chunk in rows.chunks(self.chunk(rows)?) {
             let out = &mut out[done..done + chunk.len()];
             match self.posterior.model().log_likelihood(self.unpack(theta).params, self.batch(chunk)?, chunk.len())? {
                 Some(terms) => read_into(&terms.into_data(), out, |place, value| *place = value),

@@ -9,7 +9,10 @@ mod compiled;
 mod eager;
 mod fingerprint;
 mod identity;
+mod mixing;
 mod posterior;
+mod spread;
+mod support;
 
 pub use analytic::{Analytic, AnalyticModel};
 pub use identity::ModelIdentity;
@@ -25,7 +28,8 @@ use crate::tree::TensorTree;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Engine {
-    /// Compiled where that is possible, else eagerly, with a message that says why.
+    /// Compiled where that is possible, else eagerly, with a message that says why. Closures of more than 250 000 operations run
+    /// eagerly; Burn's backward pass over them takes a time that grows with the square of their number.
     #[default]
     Auto,
     /// Compiled, or it is an error.

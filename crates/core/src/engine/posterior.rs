@@ -1,13 +1,13 @@
 //! A model and its data.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use burn_tensor::Device;
 
 use super::compiled::{self, SheetCache};
 use super::eager::Eager;
-use super::{Engine, Evaluator, Target, fingerprint};
+use super::{Engine, Evaluator, Target, fingerprint, support};
 use crate::array::default_device;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -32,6 +32,8 @@ pub struct Posterior<P, D> {
     device: Device,
     chunk_rows: usize,
     compiled: Arc<SheetCache>,
+    /// Whether the data are inside the support of their distributions; looked at once.
+    supported: Arc<OnceLock<Result<()>>>,
 }
 
 impl<P, D> Clone for Posterior<P, D> {
@@ -43,6 +45,7 @@ impl<P, D> Clone for Posterior<P, D> {
             device: self.device.clone(),
             chunk_rows: self.chunk_rows,
             compiled: self.compiled.clone(),
+            supported: self.supported.clone(),
         }
     }
 }
@@ -89,7 +92,15 @@ impl<P, D> Posterior<P, D> {
 impl<P: TensorTree, D: TensorTree> Posterior<P, D> {
     pub(crate) fn new(model: Model<P, D>, data: Dataset<D>) -> Self {
         let (engine, device) = (Engine::default(), default_device());
-        Self { model, data, engine, device, chunk_rows: CHUNK_ROWS, compiled: Arc::default() }
+        Self {
+            model,
+            data,
+            engine,
+            device,
+            chunk_rows: CHUNK_ROWS,
+            compiled: Arc::default(),
+            supported: Arc::default(),
+        }
     }
 
     /// Runs the closures with `engine`.
@@ -112,7 +123,7 @@ impl<P: TensorTree, D: TensorTree> Posterior<P, D> {
 
     /// The same posterior given other data.
     pub(super) fn on(&self, data: Dataset<D>) -> Self {
-        Self { data, compiled: Arc::default(), ..self.clone() }
+        Self { data, compiled: Arc::default(), supported: Arc::default(), ..self.clone() }
     }
 
     /// What the engine makes of the closures for parameters shaped as `start`: operations before and after, buffers, bytes, or
@@ -134,19 +145,20 @@ impl<P: TensorTree, D: TensorTree> Posterior<P, D> {
     ///
     /// # Errors
     ///
-    /// If the closures panic, return other shapes than they should or no finite number at `start`; if `start` is not as
-    /// declared; if there is neither a likelihood nor a prior; if the closures cannot be compiled and [`Engine::Compiled`] is
+    /// If the closures panic, return other shapes than they should or no finite number at `start`; if data are outside the support of
+    /// their distribution; if `start` is not as declared; if there is neither a likelihood nor a prior; if the closures cannot be compiled and [`Engine::Compiled`] is
     /// asked for.
     pub fn evaluator(&self, start: &P) -> Result<Box<dyn Evaluator>> {
         let eager = Eager::new(self, start)?;
+        self.supported.get_or_init(|| support::check(&eager)).clone()?;
         match self.engine {
-            Engine::Eager => Ok(Box::new(eager)),
-            Engine::Auto if self.device != default_device() => Ok(Box::new(eager)),
+            Engine::Eager => Ok(Box::new(eager.with_mixing())),
+            Engine::Auto if self.device != default_device() => Ok(Box::new(eager.with_mixing())),
             Engine::Auto => match compiled::evaluator(self, eager) {
                 Ok(evaluator) => Ok(evaluator),
                 Err(reason) => {
                     reason.report();
-                    Ok(Box::new(Eager::new(self, start)?))
+                    Ok(Box::new(Eager::new(self, start)?.with_mixing()))
                 }
             },
             Engine::Compiled => {

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use burn_tensor::Tensor;
 
+use super::quiet::quietly;
 use crate::error::{Closure, Error, Result};
 
 /// A tensor of rank one, or the shape of one that is not.
@@ -19,7 +20,7 @@ pub(super) fn rank_one<const R: usize>(tensor: Tensor<R>) -> AnyRank {
 /// Runs `call`, turning a panic into an error that names `closure`.
 pub(crate) fn guarded<T>(closure: Closure, call: impl FnOnce() -> T) -> Result<T> {
     // Whatever the closure left half done is dropped with it: tensors are values, and the engines keep none of a failed call.
-    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| {
+    quietly(|| catch_unwind(AssertUnwindSafe(call))).map_err(|panic| {
         let message = panic
             .downcast_ref::<&str>()
             .map(|text| (*text).to_owned())

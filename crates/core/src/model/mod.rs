@@ -1,6 +1,7 @@
 //! Models: a log-likelihood and a log-prior, written as closures over tensors.
 
 mod closure;
+mod quiet;
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use burn_tensor::Tensor;
 
 pub(crate) use closure::guarded;
 use closure::{AnyRank, rank_one};
+pub(crate) use quiet::quietly;
 
 use crate::constraint::Constraint;
 use crate::data::Dataset;

@@ -152,6 +152,7 @@ impl Nuts {
             interleaved: 1,
             iterations: vec![self.warm_up + draws as u64; self.chains],
             gradients: chains.iter().map(|chain| chain.gradients).collect(),
+            undefined: vec![0; self.chains],
             seconds: chains.iter().map(|chain| chain.seconds).collect(),
             bias: Bias::Exact,
             version: env!("CARGO_PKG_VERSION").into(),

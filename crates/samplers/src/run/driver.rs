@@ -55,7 +55,13 @@ pub(super) fn drive<S: Sink>(
         Ok(ending) => ending,
         Err(error) => Ending::Failed(error),
     };
-    let told = guard(|| Phase::Report.at(info.iterations), || Ok(clock.end(info.iterations, info.log_posterior)));
+    let told = guard(
+        || Phase::Report.at(info.iterations),
+        || {
+            clock.end(info.iterations, info.log_posterior);
+            Ok(())
+        },
+    );
     let ending = match (ending, told) {
         (Ending::Complete | Ending::Stopped, Err(error)) => Ending::Failed(error),
         (ending, _) => ending,

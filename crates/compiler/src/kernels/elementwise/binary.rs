@@ -63,8 +63,9 @@ pub(super) fn with_binary<T: Element>(op: BinaryOp, apply: impl ApplyPairs<T>) {
         BinaryOp::Div => pairs!(|_, a, b| a / b),
         BinaryOp::Rem => pairs!(|_, a, b| floored_remainder(a, b)),
         BinaryOp::Pow => pairs!(|fma, a, b| math::pow(fma, a, b)),
-        BinaryOp::Max => pairs!(|_, a, b| a.larger(b)),
-        BinaryOp::Min => pairs!(|_, a, b| a.smaller(b)),
+        // Of numbers without an order the first, as `a < b ? b : a` gives.
+        BinaryOp::Max => pairs!(|_, a, b| if a < b { b } else { a }),
+        BinaryOp::Min => pairs!(|_, a, b| if b < a { b } else { a }),
         BinaryOp::Atan2 => pairs!(|_, a, b| a.atan2(b)),
     }
 }

@@ -207,15 +207,18 @@ fn what_is_not_a_number_stays_so() {
     assert_eq!(out.map(|x| x as i32), [1, 0, 0, 0]);
     unary(simd, UnaryOp::IsInfinite, &x, &mut out);
     assert_eq!(out.map(|x| x as i32), [0, 1, 1, 0]);
-    for op in [UnaryOp::Relu, UnaryOp::Sign, UnaryOp::Exp] {
+    unary(simd, UnaryOp::Sign, &x, &mut out);
+    assert_eq!(out.map(|x| x as i32), [0, 1, -1, 0]);
+    for op in [UnaryOp::Relu, UnaryOp::Exp] {
         unary(simd, op, &x, &mut out);
         assert!(out[0].is_nan() && !out[1..].iter().any(|x| x.is_nan()));
     }
     for op in [BinaryOp::Max, BinaryOp::Min] {
         binary(simd, op, Operand::Slice(&x), Operand::Splat(1.0), &mut out);
         assert!(out[0].is_nan());
+        // Of numbers without an order the first.
         binary(simd, op, Operand::Splat(1.0), Operand::Slice(&x), &mut out);
-        assert!(out[0].is_nan());
+        assert!((out[0] - 1.0).abs() < 1e-15);
     }
 }
 

@@ -106,7 +106,7 @@ pub(super) fn with_unary<T: Element>(op: UnaryOp, apply: impl Apply<T>) {
 /// −1, 0 or 1; NaN stays.
 #[inline(always)]
 fn sign<T: Element>(x: T) -> T {
-    let positive = if x > T::ZERO { T::ONE } else { x };
+    let positive = if x > T::ZERO { T::ONE } else { T::ZERO };
     if x < T::ZERO { -T::ONE } else { positive }
 }
 

@@ -1,5 +1,6 @@
 //! Random graphs: programs against plain evaluation, in value, gradient and gradient of each row.
 
+mod deep;
 mod forms;
 
 use rand::{RngExt, SeedableRng};

@@ -7,7 +7,6 @@
 
 mod device;
 mod leaves;
-mod quiet;
 mod recording;
 mod signature;
 #[cfg(test)]
@@ -26,6 +25,9 @@ use crate::tree::TensorTree;
 
 /// Row counts to record at: prime, so that no two of them share a factor with each other.
 const ROW_COUNTS: [usize; 12] = [7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47];
+
+/// Operations that are compiled at most. Recordings and programs of so many take some hundred megabytes; longer closures run eagerly.
+pub(super) const MOST_OPERATIONS: usize = 250_000;
 
 /// A model as a graph.
 #[derive(Debug)]
@@ -63,6 +65,9 @@ pub(super) fn capture<P: TensorTree, D: TensorTree>(
     let record = |rows| Recording::of(posterior, template, layout, dtype, rows);
     let [few, many] = row_counts(posterior, layout);
     let first = record(few)?;
+    if first.operations.len() > MOST_OPERATIONS {
+        return Err(Reason::too_long(first.operations.len(), MOST_OPERATIONS));
+    }
     Signature::new(&first, &record(few)?, Reason::changes)?;
     let signature = Signature::new(&first, &record(many)?, Reason::depends_on_rows)?;
     let powers = posterior.model().powers();

@@ -13,6 +13,7 @@ mod import;
 mod reason;
 mod sheet;
 mod team;
+mod watch;
 
 use std::fmt;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ pub(super) use reason::Reason;
 use self::columns::InPlace;
 use self::sheet::Sheet;
 use self::team::Team;
+use self::watch::Watch;
 use super::eager::Eager;
 use super::{Evaluator, ModelIdentity, Posterior, check_call, check_output};
 use crate::data::{Column, Precision, Rows, Selection, Weights};
@@ -50,6 +52,7 @@ struct Compiled<P, D, T> {
     /// Row counts at which the closure was seen to record the same, and at which it was not.
     same: Vec<usize>,
     different: Vec<usize>,
+    watch: Watch,
 }
 
 /// Programs that many chains never need.
@@ -112,6 +115,7 @@ impl<P: TensorTree, D: TensorTree, T: Real> Compiled<P, D, T> {
             others,
             same,
             different,
+            watch: Watch::new(),
         })
     }
 
@@ -195,6 +199,7 @@ impl<P: TensorTree, D: TensorTree, T: Real> Evaluator for Compiled<P, D, T> {
     fn likelihood(&mut self, theta: &[f64], rows: Rows<'_>, grad: &mut [f64]) -> Result<f64> {
         check_call(&self.sheet.layout, self.observations(), theta, grad, rows)?;
         if self.serves_rows(rows) {
+            self.watch(theta, rows)?;
             self.run_likelihood(theta, rows, grad)
         } else {
             self.eager.likelihood(theta, rows, grad)
@@ -209,6 +214,7 @@ impl<P: TensorTree, D: TensorTree, T: Real> Evaluator for Compiled<P, D, T> {
             let (lines, rows) = (Lines::List(list), list.len());
             program.prefetch(Call { theta, columns: &columns, lines, rows, weights: None, scale: 1.0 });
         }
+        self.watch(theta, rows)?;
         let uniform = matches!(rows.weights(), Weights::Same(_));
         if uniform && rows.len() <= self.posterior.chunk() && self.serves(rows.len()) {
             let (power, _) = self.posterior.model().powers();
@@ -310,10 +316,11 @@ impl<T: Real> Others<T> {
     fn make(&mut self, sheet: &Sheet) -> Result<()> {
         let made = |part| sheet.program(part).map_err(not_compiled);
         if self.pointwise.is_none() && self.prior_value.is_none() {
-            self.weighted = made(&sheet.weighted)?;
-            self.pointwise = made(&sheet.pointwise)?;
-            self.per_datum = made(&sheet.per_datum)?;
-            self.prior_value = made(&sheet.prior_value)?;
+            let others = sheet.others().map_err(not_compiled)?;
+            self.weighted = made(&others.weighted)?;
+            self.pointwise = made(&others.pointwise)?;
+            self.per_datum = made(&others.per_datum)?;
+            self.prior_value = made(&others.prior_value)?;
         }
         Ok(())
     }

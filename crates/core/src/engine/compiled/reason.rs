@@ -38,6 +38,14 @@ impl Reason {
         ))
     }
 
+    /// The closures consist of too many operations.
+    pub(super) fn too_long(operations: usize, most: usize) -> Self {
+        Self(format!(
+            "the closures consist of {operations} operations, and at most {most} are compiled; \
+             write loops as operations on whole tensors"
+        ))
+    }
+
     /// `operation` is not among those that can be compiled.
     pub(super) fn unsupported(operation: &str) -> Self {
         Self(format!("the operation `{operation}` cannot be compiled"))

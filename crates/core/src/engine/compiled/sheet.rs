@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use sgmcmc_compiler::differentiate::{Rows as RowSums, differentiate};
 use sgmcmc_compiler::graph::{Graph, NodeId, Op};
@@ -47,17 +48,26 @@ pub(super) struct Sheet {
     pub(super) summed: bool,
     /// log p(xᵢ|θ) and the gradient of Σ log p(xᵢ|θ).
     pub(super) likelihood: Option<Part>,
-    /// The same of Σ wᵢ log p(xᵢ|θ).
+    /// The log-prior with the log-Jacobian, and its gradient.
+    pub(super) prior: Option<Part>,
+    /// `likelihood` and `prior` in one, where there are both.
+    pub(super) posterior: Option<Part>,
+    /// What the parts are made from.
+    model: Stable,
+    /// Made when first asked for.
+    others: OnceLock<Result<Others, Reason>>,
+}
+
+/// Parts that many chains never need.
+#[derive(Debug)]
+pub(super) struct Others {
+    /// log p(xᵢ|θ) and the gradient of Σ wᵢ log p(xᵢ|θ).
     pub(super) weighted: Option<Part>,
     /// log p(xᵢ|θ) alone.
     pub(super) pointwise: Option<Part>,
     /// The gradient of each log p(xᵢ|θ).
     pub(super) per_datum: Option<Part>,
-    /// The log-prior with the log-Jacobian, and its gradient.
-    pub(super) prior: Option<Part>,
-    /// `likelihood` and `prior` in one, where there are both.
-    pub(super) posterior: Option<Part>,
-    /// The same without its gradient.
+    /// The log-prior with the log-Jacobian, without its gradient.
     pub(super) prior_value: Option<Part>,
 }
 
@@ -74,40 +84,38 @@ fn fingerprint(graph: &Graph, outputs: [Option<NodeId>; 2]) -> Fingerprint {
     parts.finish()
 }
 
+/// What the closures compute, in numerically stable form.
+#[derive(Debug)]
+struct Stable {
+    graph: Graph,
+    leaves: Vec<NodeId>,
+    likelihood: Option<NodeId>,
+    prior: Option<NodeId>,
+}
+
 impl Sheet {
     pub(super) fn new(captured: Captured, layout: Layout) -> Result<Self, Reason> {
         let Captured { graph, parameters, likelihood, prior, operations, signature } = captured;
-        let leaves = parameters.as_slice();
-        let outputs = [likelihood.as_ref().map(|likelihood| likelihood.node), prior];
-        let mut sheet = Self {
+        let summed = likelihood.is_some_and(|likelihood| likelihood.summed);
+        let model = Stable::new(&graph, likelihood.map(|likelihood| likelihood.node), prior, &parameters)?;
+        let both = (model.likelihood, model.prior);
+        Ok(Self {
             layout,
             signature,
             operations,
-            fingerprint: fingerprint(&graph, outputs),
-            summed: likelihood.as_ref().is_some_and(|likelihood| likelihood.summed),
-            likelihood: None,
-            weighted: None,
-            pointwise: None,
-            per_datum: None,
-            prior: None,
-            posterior: None,
-            prior_value: None,
-        };
-        if let Some(likelihood) = &likelihood {
-            let part = |wanted| Part::rows(&graph, likelihood.node, leaves, wanted).map(Some);
-            sheet.likelihood = part(Wanted::Gradient)?;
-            sheet.weighted = part(Wanted::WeightedGradient)?;
-            sheet.per_datum = part(Wanted::RowGradients)?;
-            sheet.pointwise = part(Wanted::Values)?;
-        }
-        if let Some(prior) = prior {
-            sheet.prior = Some(Part::shared(&graph, prior, leaves, true)?);
-            sheet.prior_value = Some(Part::shared(&graph, prior, leaves, false)?);
-        }
-        if let (Some(likelihood), Some(prior)) = (&likelihood, prior) {
-            sheet.posterior = Some(Part::posterior(&graph, [likelihood.node, prior], leaves)?);
-        }
-        Ok(sheet)
+            fingerprint: fingerprint(&graph, [likelihood.map(|likelihood| likelihood.node), prior]),
+            summed,
+            likelihood: both.0.map(|root| model.rows(root, Wanted::Gradient)).transpose()?,
+            prior: both.1.map(|root| model.shared(root, true)).transpose()?,
+            posterior: if let (Some(row), Some(shared)) = both { Some(model.posterior(row, shared)?) } else { None },
+            model,
+            others: OnceLock::new(),
+        })
+    }
+
+    /// The parts that many chains never need.
+    pub(super) fn others(&self) -> Result<&Others, Reason> {
+        self.others.get_or_init(|| self.model.others()).as_ref().map_err(Clone::clone)
     }
 
     fn leaves(&self) -> Vec<Range<usize>> {
@@ -146,44 +154,70 @@ pub(super) struct PartPlan {
     pub(super) plan: Plan,
 }
 
-impl Part {
+impl Stable {
+    fn new(
+        graph: &Graph,
+        likelihood: Option<NodeId>,
+        prior: Option<NodeId>,
+        leaves: &[NodeId],
+    ) -> Result<Self, Reason> {
+        let roots: Vec<NodeId> = likelihood.iter().chain(&prior).chain(leaves).copied().collect();
+        let stable = stabilise(graph, &roots)?;
+        let mut found = stable.roots.into_iter();
+        let mut next = |wanted: Option<NodeId>| wanted.and_then(|_| found.next());
+        let (likelihood, prior) = (next(likelihood), next(prior));
+        Ok(Self { graph: stable.graph, likelihood, prior, leaves: found.collect() })
+    }
+
+    fn others(&self) -> Result<Others, Reason> {
+        let rows = |wanted| self.likelihood.map(|root| self.rows(root, wanted)).transpose();
+        Ok(Others {
+            weighted: rows(Wanted::WeightedGradient)?,
+            pointwise: rows(Wanted::Values)?,
+            per_datum: rows(Wanted::RowGradients)?,
+            prior_value: self.prior.map(|root| self.shared(root, false)).transpose()?,
+        })
+    }
+
     /// The per-row value `root`, with the gradient that is wanted.
-    fn rows(graph: &Graph, root: NodeId, leaves: &[NodeId], wanted: Wanted) -> Result<Self, Reason> {
-        let (mut graph, [root], leaves) = stable(graph, [root], leaves)?;
+    fn rows(&self, root: NodeId, wanted: Wanted) -> Result<Part, Reason> {
+        let mut graph = self.graph.clone();
         let outputs = match wanted {
             Wanted::Values => Outputs { row: Some(root), ..Outputs::default() },
             Wanted::RowGradients => {
                 let seed = graph.scalar(1.0);
-                let gradient = differentiate(&mut graph, root, seed, &leaves, RowSums::Keep)?;
+                let gradient = differentiate(&mut graph, root, seed, &self.leaves, RowSums::Keep)?;
                 Outputs { gradient, ..Outputs::default() }
             }
             Wanted::WeightedGradient => {
                 let weight = graph.weight();
                 // A value that all rows have in common counts as often as there are rows.
                 let seed = if graph.shape(root).rows { weight } else { graph.sum_rows(weight) };
-                let gradient = differentiate(&mut graph, root, seed, &leaves, RowSums::Sum)?;
+                let gradient = differentiate(&mut graph, root, seed, &self.leaves, RowSums::Sum)?;
                 Outputs { row: Some(root), gradient, ..Outputs::default() }
             }
-            Wanted::Gradient => sum_with_gradient(&mut graph, root, &leaves)?,
+            Wanted::Gradient => sum_with_gradient(&mut graph, root, &self.leaves)?,
         };
-        Self::simplified(&graph, &outputs)
+        Part::simplified(&graph, &outputs)
     }
 
     /// The shared value `root`, with its gradient if that is wanted.
-    fn shared(graph: &Graph, root: NodeId, leaves: &[NodeId], gradient: bool) -> Result<Self, Reason> {
-        let (mut graph, [root], leaves) = stable(graph, [root], leaves)?;
-        let shared_gradient = if gradient { shared_gradient(&mut graph, root, &leaves)? } else { vec![] };
-        Self::simplified(&graph, &Outputs { shared: Some(root), shared_gradient, ..Outputs::default() })
+    fn shared(&self, root: NodeId, gradient: bool) -> Result<Part, Reason> {
+        let mut graph = self.graph.clone();
+        let shared_gradient = if gradient { shared_gradient(&mut graph, root, &self.leaves)? } else { vec![] };
+        Part::simplified(&graph, &Outputs { shared: Some(root), shared_gradient, ..Outputs::default() })
     }
 
-    /// The sum of a per-row value and a shared value, both with their gradients.
-    fn posterior(graph: &Graph, roots: [NodeId; 2], leaves: &[NodeId]) -> Result<Self, Reason> {
-        let (mut graph, [row, shared], leaves) = stable(graph, roots, leaves)?;
-        let sum = sum_with_gradient(&mut graph, row, &leaves)?;
-        let shared_gradient = shared_gradient(&mut graph, shared, &leaves)?;
-        Self::simplified(&graph, &Outputs { shared: Some(shared), shared_gradient, ..sum })
+    /// The sum of the per-row value `row` and the shared value `shared`, both with their gradients.
+    fn posterior(&self, row: NodeId, shared: NodeId) -> Result<Part, Reason> {
+        let mut graph = self.graph.clone();
+        let sum = sum_with_gradient(&mut graph, row, &self.leaves)?;
+        let shared_gradient = shared_gradient(&mut graph, shared, &self.leaves)?;
+        Part::simplified(&graph, &Outputs { shared: Some(shared), shared_gradient, ..sum })
     }
+}
 
+impl Part {
     fn simplified(graph: &Graph, outputs: &Outputs) -> Result<Self, Reason> {
         let roots: Vec<NodeId> = outputs.roots().collect();
         let simplified = optimise(graph, &roots)?;
@@ -208,17 +242,4 @@ fn sum_with_gradient(graph: &mut Graph, root: NodeId, leaves: &[NodeId]) -> Resu
 fn shared_gradient(graph: &mut Graph, root: NodeId, leaves: &[NodeId]) -> Result<Vec<Option<NodeId>>, Reason> {
     let seed = graph.scalar(1.0);
     Ok(differentiate(graph, root, seed, leaves, RowSums::Sum)?)
-}
-
-/// The graph of `roots` in numerically stable form, with the leaves found again.
-fn stable<const N: usize>(
-    graph: &Graph,
-    roots: [NodeId; N],
-    leaves: &[NodeId],
-) -> Result<(Graph, [NodeId; N], Vec<NodeId>), Reason> {
-    let all: Vec<NodeId> = roots.iter().chain(leaves).copied().collect();
-    let stable = stabilise(graph, &all)?;
-    let mut found = stable.roots.into_iter();
-    let roots = roots.map(|root| found.next().unwrap_or(root));
-    Ok((stable.graph, roots, found.collect()))
 }

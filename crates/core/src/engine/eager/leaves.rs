@@ -33,6 +33,14 @@ pub(super) struct Place<'a> {
     pub(super) dtype: DType,
 }
 
+/// Lets Burn free the tape of a call that failed.
+///
+/// Burn frees what nothing uses any more at the end of a backward pass, of whichever tape, and a call that fails has none.
+pub(super) fn sweep(Place { device, dtype }: Place<'_>) {
+    let leaf = Tensor::<1>::zeros([1], (device, dtype)).autodiff().require_grad();
+    let _ = (leaf * 2.0).backward();
+}
+
 /// The tree the coordinates `theta` stand for; the leaves are tracked and listed in `tracked` where that is given.
 pub(super) fn unpack<P: TensorTree>(
     template: &P,
@@ -49,6 +57,13 @@ pub(super) fn unpack<P: TensorTree>(
 /// The same tree again; tracked leaves stay the same nodes of the tape.
 pub(super) fn copy<P: TensorTree>(params: &P) -> P {
     params.rebuild(&mut Copies)
+}
+
+/// The same tree with tracked float leaves, and these leaves; none in the place of others.
+pub(super) fn tracked<T: TensorTree>(tree: &T) -> (T, Vec<Option<Box<dyn TrackedLeaf>>>) {
+    let mut tracker = Tracker(vec![]);
+    let tree = tree.rebuild(&mut tracker);
+    (tree, tracker.0)
 }
 
 /// The float type of the first leaf.
@@ -144,6 +159,26 @@ impl Source for Copies {
     }
 
     fn bool<const D: usize>(&mut self, like: &Tensor<D, Bool>) -> Tensor<D, Bool> {
+        like.clone()
+    }
+}
+
+struct Tracker(Vec<Option<Box<dyn TrackedLeaf>>>);
+
+impl Source for Tracker {
+    fn float<const D: usize>(&mut self, like: &Tensor<D>) -> Tensor<D> {
+        let leaf = like.clone().autodiff().require_grad();
+        self.0.push(Some(Box::new(leaf.clone())));
+        leaf
+    }
+
+    fn int<const D: usize>(&mut self, like: &Tensor<D, Int>) -> Tensor<D, Int> {
+        self.0.push(None);
+        like.clone()
+    }
+
+    fn bool<const D: usize>(&mut self, like: &Tensor<D, Bool>) -> Tensor<D, Bool> {
+        self.0.push(None);
         like.clone()
     }
 }

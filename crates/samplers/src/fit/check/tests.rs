@@ -68,7 +68,8 @@ fn a_chain_without_draws_does_not_pass() {
 
 #[test]
 fn values_whose_mean_overflows_do_not_pass() {
-    let largest = |place: usize, number: f64| (1.7e308 - 1e300 * number) * if place.is_multiple_of(2) { 1.0 } else { -1.0 };
+    let largest =
+        |place: usize, number: f64| (1.7e308 - 1e300 * number) * if place.is_multiple_of(2) { 1.0 } else { -1.0 };
     assert_eq!(problem(&fit(4, 1000, largest, |_| 1.0), "is not a number").parameters, ["x"]);
 }
 

@@ -8,12 +8,11 @@ use burn_tensor::{CapturedGraph, DType, Device, Tensor, TensorData};
 
 use super::device::with_device;
 use super::leaves;
-use super::quiet::quietly;
 use crate::data::Rows;
 use crate::engine::Posterior;
 use crate::engine::compiled::reason::Reason;
 use crate::layout::Layout;
-use crate::model::guarded;
+use crate::model::{guarded, quietly};
 use crate::tree::TensorTree;
 
 /// The operations of one call. Tensors are numbered in the order they appear, so that two calls can be compared.

@@ -61,7 +61,7 @@ pub(super) fn import(
         signature,
         dtype,
         values: vec![None; recording.shapes.len()],
-        current: String::new(),
+        current: None,
     };
     let parameters = importer.parameters(layout);
     importer.data(columns);
@@ -87,7 +87,7 @@ struct Importer<'a> {
     /// By the numbers of the recording.
     values: Vec<Option<Value>>,
     /// The operation being imported, for messages.
-    current: String,
+    current: Option<&'a OperationIr>,
 }
 
 impl Importer<'_> {
@@ -127,7 +127,7 @@ impl Importer<'_> {
         for operation in steps.into_iter().rev() {
             let known = operation.outputs().all(|tensor| self.values[number(tensor)].is_some());
             if !known {
-                self.current = name_of(operation);
+                self.current = Some(operation);
                 self.operation(operation)?;
             }
         }
@@ -220,7 +220,7 @@ impl Importer<'_> {
     fn set(&mut self, tensor: &TensorIr, node: NodeId) -> Result<()> {
         let (expected, found) = (self.extent(tensor).own(), &self.graph.shape(node).dims);
         if expected != *found {
-            let operation = &self.current;
+            let operation = self.current();
             return Err(Reason::new(format!(
                 "the operation `{operation}` cannot be compiled for these shapes ({found:?} for {expected:?})"
             )));
@@ -250,12 +250,17 @@ impl Importer<'_> {
         Extent::new(&self.signature.dims[number])
     }
 
+    /// The name of the operation being imported.
+    fn current(&self) -> String {
+        self.current.map_or_else(|| "an operation".into(), name_of)
+    }
+
     fn unsupported(&self) -> Reason {
-        Reason::unsupported(&self.current)
+        Reason::unsupported(&self.current())
     }
 
     fn mixed_rows(&self) -> Reason {
-        Reason::mixed_rows(&self.current)
+        Reason::mixed_rows(&self.current())
     }
 
     /// An error if `axis` is that of the rows.
@@ -276,7 +281,7 @@ impl Importer<'_> {
         let other = |tensor: &&TensorIr| tensor.dtype.is_float() && tensor.dtype != self.dtype;
         match operation.nodes().into_iter().find(|tensor| computes && other(tensor)) {
             Some(tensor) => {
-                let (operation, found, expected) = (&self.current, tensor.dtype.name(), self.dtype.name());
+                let (operation, found, expected) = (self.current(), tensor.dtype.name(), self.dtype.name());
                 Err(Reason::new(format!(
                     "`{operation}` computes in {found} where the parameters are {expected}; \
                      convert with `.cast(…)` before computing"

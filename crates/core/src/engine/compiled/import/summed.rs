@@ -55,7 +55,7 @@ impl Importer<'_> {
     }
 
     fn used_sum(&self) -> Reason {
-        let operation = &self.current;
+        let operation = self.current();
         Reason::new(format!(
             "`{operation}` is applied to a sum over the rows, which is not a sum of terms of single rows any more; \
              return one term per row"

@@ -54,8 +54,11 @@ fn each(evaluator: &mut dyn Evaluator, theta: &[f64], rows: Rows<'_>) -> Vec<f64
 /// The same posterior run in three ways.
 #[derive(Debug)]
 pub struct Engines {
+    /// The compiled engine.
     pub compiled: Box<dyn Evaluator>,
+    /// The eager engine in single precision.
     pub single: Box<dyn Evaluator>,
+    /// The eager engine in double precision.
     pub double: Box<dyn Evaluator>,
     precision: Precision,
 }

@@ -2,7 +2,7 @@
 
 use sgmcmc::burn::{Int, Tensor, s};
 
-use crate::operations::{Domain::Any, Form, Operation, Out, Range};
+use super::operations::{Domain::Any, Form, Operation, Out, Range};
 
 /// The arguments of a random closure.
 #[derive(Debug)]
@@ -26,6 +26,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.narrow.dims()[0]
     }

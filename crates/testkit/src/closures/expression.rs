@@ -3,13 +3,15 @@
 use rand::RngExt;
 use sgmcmc::burn::{Bool, Int, Tensor};
 
-use crate::operations::{ALONG, BINARY, Domain, Form, Operation, Out, Range, UNARY};
-use crate::shapes::{self, Arguments};
+use super::operations::{ALONG, BINARY, Domain, Form, Operation, Out, Range, UNARY};
+use super::shapes::{self, Arguments};
 
 /// The largest absolute value that is not scaled down.
 const LARGEST: f64 = 12.0;
 
+/// The parameters of a closure.
 pub type Params = (Tensor<1>, Tensor<2>, Tensor<1>);
+/// The observations of a closure.
 pub type Data = (Tensor<2>, Tensor<1>, Tensor<1, Int>, Tensor<1, Bool>, Tensor<3>);
 
 /// Values a closure starts from.
@@ -141,13 +143,60 @@ impl Expression {
         total.sum_dim(1).squeeze_dim(1)
     }
 
+    /// Shorter closures: each with one end alone, with an operation left out at an end, or with fewer operations that none needs.
+    pub fn shorter(&self) -> Vec<Self> {
+        let mut shorter = Vec::new();
+        if self.ends.len() > 1 {
+            shorter.extend(self.ends.iter().map(|end| self.ending_with(vec![*end])));
+        }
+        for (place, end) in self.ends.iter().enumerate() {
+            let Some(step) = end.checked_sub(LEAVES.len()).map(|step| &self.steps[step]) else { continue };
+            for input in &step.inputs[..step.operation.domains.len()] {
+                let mut ends = self.ends.clone();
+                ends[place] = *input;
+                ends.sort_unstable();
+                ends.dedup();
+                shorter.push(self.ending_with(ends));
+            }
+        }
+        shorter
+    }
+
+    /// How many operations it has.
+    pub fn length(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// The same operations with other ends, without those that the ends do not need.
+    fn ending_with(&self, ends: Vec<usize>) -> Self {
+        let mut needed = vec![false; self.values.len()];
+        ends.iter().for_each(|end| needed[*end] = true);
+        for (place, step) in self.steps.iter().enumerate().rev() {
+            if needed[LEAVES.len() + place] {
+                step.inputs.iter().for_each(|input| needed[*input] = true);
+            }
+        }
+        let mut names: Vec<usize> = (0..LEAVES.len()).collect();
+        let mut short = Self { steps: vec![], values: self.values[..LEAVES.len()].to_vec(), ends: vec![] };
+        for (place, step) in self.steps.iter().enumerate() {
+            names.push(short.values.len());
+            if needed[LEAVES.len() + place] {
+                short.steps.push(Step { inputs: step.inputs.map(|input| names[input]), ..*step });
+                short.values.push(self.values[LEAVES.len() + place]);
+            }
+        }
+        short.ends = ends.iter().map(|end| names[*end]).collect();
+        short
+    }
+
     /// The names of the operations, for messages.
     pub fn text(&self) -> String {
         let step = |(place, step): (usize, &Step)| {
             let inputs = &step.inputs[..step.operation.domains.len()];
             format!("v{} = {} {inputs:?} {}", place + LEAVES.len(), step.operation.name, step.constant)
         };
-        self.steps.iter().enumerate().map(step).collect::<Vec<_>>().join("; ")
+        let steps = self.steps.iter().enumerate().map(step).collect::<Vec<_>>().join("; ");
+        format!("{steps}; sum of {:?}", self.ends)
     }
 }
 

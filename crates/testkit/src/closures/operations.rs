@@ -2,7 +2,7 @@
 
 use sgmcmc::burn::{Tensor, activation};
 
-use crate::shapes::Arguments;
+use super::shapes::Arguments;
 
 /// Bounds of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,8 +43,11 @@ impl Range {
 /// The values an operation is for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Domain {
+    /// All numbers.
     Any,
+    /// Numbers above this one.
     Above(f64),
+    /// Numbers up to this size.
     Within(f64),
 }
 
@@ -64,8 +67,11 @@ pub enum Form {
 /// The dimensions of the result, broadcast over the operands first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Out {
+    /// Those.
     Same,
+    /// One column.
     Narrow,
+    /// Three columns.
     Wide,
     /// With an axis of n rows.
     Rows,
@@ -77,11 +83,17 @@ type Run = fn(&Arguments, &[Tensor<2>], f64) -> Tensor<2>;
 /// An operation; it has one operand for each domain.
 #[derive(Debug)]
 pub struct Operation {
+    /// What it is called.
     pub name: &'static str,
+    /// The values of each operand.
     pub domains: &'static [Domain],
+    /// The dimensions of the operands.
     pub form: Form,
+    /// The dimensions of the result.
     pub out: Out,
+    /// Bounds of the result, from those of the operands and the constant.
     pub range: fn(&[Range], f64) -> Range,
+    /// The operation itself.
     pub run: Run,
 }
 

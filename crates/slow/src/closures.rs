@@ -1,0 +1,188 @@
+//! Random closures: the compiled engine against the eager one, near the start and far from it.
+//!
+//! Each closure is a few random operations on three parameters and five data leaves. Values, gradients, the terms of each row and
+//! their gradients are compared at points of sizes from 1e-8 to 1e3, at whole numbers and at zero, with and without weights, in single
+//! and in double precision. Differences that `docs/guide/models.md` lists do not count: numbers that are not finite in the eager engine, and
+//! what is gone at a point close by, as kinks and ties are.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rand::{Rng, RngExt};
+use rayon::prelude::*;
+use sgmcmc::prelude::*;
+use sgmcmc_testkit::closures::compare::Engines;
+use sgmcmc_testkit::closures::expression::{Data, Expression, Params};
+use sgmcmc_testkit::models::normals;
+use sgmcmc_testkit::rng;
+
+use crate::{Outcome, Result};
+
+const OBSERVATIONS: usize = 40;
+const DIMENSION: usize = 13;
+/// Operations of a closure, at most.
+const LONGEST: usize = 8;
+/// Sizes of points.
+const SIZES: [f64; 7] = [1e-8, 1e-3, 0.1, 1.0, 10.0, 100.0, 1000.0];
+/// Points per closure.
+const POINTS: usize = 4;
+/// A difference counts if it shows at all of so many points this close, relatively.
+const CONFIRMED: usize = 3;
+const CLOSE: f64 = 1e-3;
+/// Times what rounding explains; far from the start errors are amplified in ways that one sample does not show.
+const ALLOWED: f64 = 64.0;
+
+/// What became of the closures.
+#[derive(Default)]
+struct Counts {
+    compared: AtomicUsize,
+    refused: AtomicUsize,
+    points: AtomicUsize,
+    beyond: AtomicUsize,
+}
+
+/// A closure whose engines differ.
+struct Wrong {
+    seed: u64,
+    expression: Expression,
+    what: String,
+}
+
+/// Compares `count` closures from `seed` on, and prints those that differ.
+pub(crate) fn run(count: u64, seed: u64) -> Result<Outcome> {
+    let data = data()?;
+    let counts = Counts::default();
+    let seeds: Range<u64> = seed.wrapping_mul(1 << 32)..seed.wrapping_mul(1 << 32) + count;
+    let mut wrong: Vec<Wrong> = seeds.into_par_iter().filter_map(|seed| examine(seed, &data, &counts)).collect();
+    wrong.sort_by_key(|wrong| wrong.expression.length());
+    let read = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
+    let (compared, refused) = (read(&counts.compared), read(&counts.refused));
+    let (points, beyond) = (read(&counts.points), read(&counts.beyond));
+    println!("{count} closures: {compared} compiled and compared at {points} points, {refused} not compiled");
+    println!("{beyond} points where a difference is gone close by: kinks, ties and jumps");
+    for Wrong { seed, expression, what } in &wrong {
+        let short = shortest(expression, *seed, &data);
+        println!("closure {seed}: {what}\n  {}\n  shortest: {}", expression.text(), short.text());
+    }
+    Ok(Outcome::of(wrong.len()))
+}
+
+/// Data on a grid, so that single precision holds them exactly and ties occur.
+fn data() -> Result<Dataset<Data>> {
+    let mut rng = rng(78);
+    let mut grid = |n: usize| (0..n).map(|_| f64::from(rng.random_range(-10..=10)) / 4.0).collect::<Vec<f64>>();
+    let (wide, narrow, cube) = (grid(3 * OBSERVATIONS), grid(OBSERVATIONS), grid(6 * OBSERVATIONS));
+    let index: Vec<i64> = narrow.iter().zip(&wide).map(|(a, b)| (((a + b) * 4.0) as i64).rem_euclid(3)).collect();
+    let flag: Vec<bool> = cube.iter().take(OBSERVATIONS).map(|x| *x > 0.5).collect();
+    let n = OBSERVATIONS;
+    let leaves =
+        (array(wide, [n, 3])?, array(narrow, [n])?, array(index, [n])?, array(flag, [n])?, array(cube, [n, 2, 3])?);
+    Ok(Dataset::new(leaves)?)
+}
+
+fn start() -> Result<Params> {
+    let values: Vec<f64> = normals(DIMENSION, 5).iter().map(|x| f64::from((0.5 * x) as f32)).collect();
+    let part = |range: Range<usize>| values[range].to_vec();
+    Ok((array(part(0..3), [3])?, array(part(3..12), [3, 3])?, array(part(12..13), [1])?))
+}
+
+/// The closure of a seed.
+fn expression(seed: u64) -> Expression {
+    let mut rng = rng(seed);
+    let length = rng.random_range(1..=LONGEST);
+    Expression::random(&mut rng, length)
+}
+
+/// The engines of a closure, if it is compiled.
+fn engines(expression: &Expression, seed: u64, data: &Dataset<Data>) -> Option<Engines> {
+    let closure = expression.clone();
+    let mut model = Model::new(move |params: Params, data: Data| closure.terms(params, data));
+    if seed.is_multiple_of(3) {
+        model = model.prior(|(a, b, c): Params| (a.square().sum() + b.tanh().sum() * c.clone()) * -0.5 + c.square());
+    }
+    let precision = if seed.is_multiple_of(2) { Precision::Single } else { Precision::Double };
+    let start = start().ok()?;
+    Engines::new(&model, data, |_| start.clone(), precision).ok()
+}
+
+/// The closure of a seed, if its engines differ.
+fn examine(seed: u64, data: &Dataset<Data>, counts: &Counts) -> Option<Wrong> {
+    let expression = expression(seed);
+    let add = |counter: &AtomicUsize, number: usize| {
+        counter.fetch_add(number, Ordering::Relaxed);
+    };
+    let Some(mut engines) = engines(&expression, seed, data) else {
+        add(&counts.refused, 1);
+        return None;
+    };
+    add(&counts.compared, 1);
+    let (what, points, beyond) = differs(&mut engines, seed);
+    add(&counts.points, points);
+    add(&counts.beyond, beyond);
+    what.map(|what| Wrong { seed, expression, what })
+}
+
+/// Where the engines differ, how many points were compared, and at how many of them a difference was gone close by.
+fn differs(engines: &mut Engines, seed: u64) -> (Option<String>, usize, usize) {
+    let mut rng = rng(seed ^ 0x5eed);
+    let mut beyond = 0;
+    for point in 0..POINTS {
+        let theta = theta(&mut rng, point);
+        let n = rng.random_range(1..=OBSERVATIONS);
+        let list: Vec<usize> = (0..n).map(|_| rng.random_range(0..OBSERVATIONS)).collect();
+        let weights: Vec<f64> = (0..n).map(|_| f64::from(rng.random_range(1..=16)) / 4.0).collect();
+        let rows = Rows::list(&list);
+        let rows = if rng.random() { rows.scaled(2.5) } else { rows.weighted(&weights).unwrap_or(rows) };
+        let mut at = |theta: &[f64]| {
+            if !finite(engines.double.as_mut(), theta, rows) || !finite(engines.single.as_mut(), theta, rows) {
+                return None;
+            }
+            let (worst, place) = engines.worst(theta, rows, 1);
+            (worst > ALLOWED).then(|| format!("{place}, {worst:.0} times what rounding explains"))
+        };
+        let Some(what) = at(&theta) else { continue };
+        let close = |x: &f64, rng: &mut dyn Rng| x + CLOSE * (x.abs() + 1e-6) * (rng.random::<f64>() - 0.5);
+        let confirmed = (0..CONFIRMED).all(|_| {
+            let theta: Vec<f64> = theta.iter().map(|x| close(x, &mut rng)).collect();
+            at(&theta).is_some()
+        });
+        if confirmed {
+            return (Some(format!("at {theta:?}: {what}")), point + 1, beyond);
+        }
+        beyond += 1;
+    }
+    (None, POINTS, beyond)
+}
+
+/// Whether value and gradient of the eager engine are finite.
+fn finite(eager: &mut dyn Evaluator, theta: &[f64], rows: Rows<'_>) -> bool {
+    let mut gradient = [0.0; DIMENSION];
+    let value = eager.posterior(theta, rows, &mut gradient);
+    value.is_ok_and(f64::is_finite) && gradient.iter().all(|g| g.is_finite())
+}
+
+/// A point: of some size, of whole numbers, or zero in places.
+fn theta(rng: &mut impl Rng, point: usize) -> Vec<f64> {
+    let size = SIZES[rng.random_range(0..SIZES.len())];
+    let whole = point == POINTS - 1;
+    let number = |rng: &mut dyn Rng| match (whole, rng.random_range(0..8)) {
+        (_, 0) => 0.0,
+        (true, _) => f64::from(rng.random_range(-3..=3)),
+        (false, _) => f64::from((size * (2.0 * rng.random::<f64>() - 1.0)) as f32),
+    };
+    (0..DIMENSION).map(|_| number(rng)).collect()
+}
+
+/// The shortest closure found whose engines still differ.
+fn shortest(expression: &Expression, seed: u64, data: &Dataset<Data>) -> Expression {
+    let mut shortest = expression.clone();
+    loop {
+        let still = |short: &Expression| {
+            engines(short, seed, data).is_some_and(|mut engines| differs(&mut engines, seed).0.is_some())
+        };
+        match shortest.shorter().into_iter().find(still) {
+            Some(shorter) => shortest = shorter,
+            None => return shortest,
+        }
+    }
+}
