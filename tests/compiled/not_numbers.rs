@@ -56,8 +56,8 @@ fn of_numbers_without_an_order_the_first_is_taken() {
         });
     }
     // A missing observation on either side.
-    same("max_pair", [0.3, 0.4], |theta, y| part(&theta, 0).max_pair(y.clone()) + part(&theta, 1));
-    same("max_pair", [0.3, 0.4], |theta, y| y.max_pair(part(&theta, 0).expand([3])));
+    same("max_pair", [0.3, 0.4], |theta, y| part(&theta, 0).expand(y.dims()).max_pair(y) + part(&theta, 1));
+    same("max_pair", [0.3, 0.4], |theta, y| y.clone().max_pair(part(&theta, 0).expand(y.dims())));
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn quiet_softmax_of_very_negative_numbers() {
 
 #[test]
 fn at_a_kink_the_slope_is_that_of_either_side() {
-    let near = |found: f64, choices: [f64; 2]| choices.iter().any(|choice| (found - choice).abs() < 1e-12);
+    let near = |found: f64, choices: [f64; 2]| choices.iter().any(|choice| (found - choice).abs() < 1e-6);
     for kink in [-2.5, 2.5] {
         for (_, gradient) in
             answers([kink, 0.0], |theta, y| known(hard_sigmoid(part(&theta, 0), 0.2, 0.5) + y.clone(), y))
