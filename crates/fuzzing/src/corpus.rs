@@ -42,6 +42,8 @@ pub fn write(directory: &Path) -> Result<Vec<Seed>, Box<dyn Error>> {
     stream(directory)?;
     seed(Reader::Fit, "run.sgmcmc");
     seed(Reader::Fit, "run.parquet");
+    small_zarr(&directory.join("small.zarr"))?;
+    seed(Reader::Fit, "small.zarr");
 
     let table = "a,b,c,d\n1,2.5,red,0\n-3,1e-3,blue,1\n4,NA,\"gr,een\",1\n5,6,red,0\n";
     put(directory, "table.csv", table.as_bytes())?;
@@ -105,6 +107,25 @@ fn stream(directory: &Path) -> Result<(), Box<dyn Error>> {
         }
         sink.flush()?;
         sink.finish();
+    }
+    Ok(())
+}
+
+/// A store as other programs write it: small chunks, compressed.
+fn small_zarr(directory: &Path) -> Result<(), Box<dyn Error>> {
+    fs::create_dir_all(directory.join("posterior/x/c/0"))?;
+    let group = r#"{"zarr_format": 3, "node_type": "group", "attributes": {}}"#;
+    put(directory, "zarr.json", group.as_bytes())?;
+    put(directory, "posterior/zarr.json", group.as_bytes())?;
+    let array = r#"{"zarr_format": 3, "node_type": "array", "shape": [1, 6], "data_type": "float32",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [1, 4]}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}}, "fill_value": 0.5,
+        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "gzip", "configuration": {"level": 1}}],
+        "dimension_names": ["chain", "draw"]}"#;
+    put(directory, "posterior/x/zarr.json", array.as_bytes())?;
+    for chunk in 0..2 {
+        let numbers: Vec<u8> = (0..4_u8).flat_map(|number| f32::from(number * 3 + chunk).to_le_bytes()).collect();
+        put(directory, &format!("posterior/x/c/0/{chunk}"), &gzip(&numbers)?)?;
     }
     Ok(())
 }

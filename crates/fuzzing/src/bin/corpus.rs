@@ -8,6 +8,9 @@ use sgmcmc_fuzzing::corpus::{self, Seed};
 use sgmcmc_fuzzing::pack::pack;
 use sgmcmc_fuzzing::targets::Reader;
 
+/// Larger inputs are not kept in the repository.
+const LARGEST: usize = 16 << 10;
+
 fn main() -> Result<(), Box<dyn Error>> {
     let target = std::env::args().nth(1).ok_or("give the directory to write to")?;
     let scratch = tempfile::tempdir()?;
@@ -20,6 +23,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         let directory = Path::new(&target).join(directory);
         fs::create_dir_all(&directory)?;
         let bytes = if path.is_dir() { pack(&path, &files)? } else { fs::read(&path)? };
+        // The store that the library writes has chunks for 1000 draws; the small one takes its place.
+        if bytes.len() > LARGEST {
+            continue;
+        }
         fs::write(directory.join(path.file_name().unwrap_or_default()), bytes)?;
     }
     let arguments = Path::new(&target).join("arguments");
