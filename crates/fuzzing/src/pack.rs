@@ -66,8 +66,10 @@ mod tests {
         fs::create_dir(from.path().join("a")).unwrap();
         fs::write(from.path().join("a/b"), "content").unwrap();
         let packed = pack(from.path(), &[from.path().join("a/b")]).unwrap();
-        unpack(&[&packed[..], b"\x04../x\x01\x00y", &packed[..5]].concat(), to.path()).unwrap();
-        assert_eq!(fs::read(to.path().join("a/b")).unwrap(), b"content");
-        assert!(!to.path().join("../x").exists());
+        let inner = to.path().join("inner");
+        fs::create_dir(&inner).unwrap();
+        unpack(&[&packed[..], b"\x04../x\x01\x00y", &packed[..5]].concat(), &inner).unwrap();
+        assert_eq!(fs::read(inner.join("a/b")).unwrap(), b"content");
+        assert!(!to.path().join("x").exists());
     }
 }
