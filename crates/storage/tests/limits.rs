@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sgmcmc_storage::{fits, read};
 
@@ -15,12 +15,14 @@ const LIMIT: u64 = 1 << 20;
 /// What they may take with all copies.
 const ALLOWED: usize = 8 << 20;
 
-/// Tests take turns: all of them count the same memory.
-static TURN: Mutex<()> = Mutex::new(());
+/// Runs one test at a time: the memory that another test prepares its files with would count too.
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Runs `act` and ends the process if it takes more memory than allowed.
 fn guarded<T>(act: impl FnOnce() -> T) -> T {
-    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     sgmcmc_fuzzing::allow(ALLOWED);
     let result = act();
     sgmcmc_fuzzing::allow(usize::MAX / 2);
@@ -46,6 +48,7 @@ const NAMED: &str = "memory limit of 1048576 bytes: raise the limit with `memory
 
 #[test]
 fn compressed_bombs_are_refused() {
+    let _turn = turn();
     let directory = tempfile::tempdir().unwrap();
     let at = |name: &str| -> PathBuf { directory.path().join(name) };
     let zeros = vec![0; 1 << 16];
@@ -81,6 +84,7 @@ fn compressed_bombs_are_refused() {
 
 #[test]
 fn arrays_larger_than_the_limit_are_refused() {
+    let _turn = turn();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.npz");
     let array = |count: usize| {
@@ -116,6 +120,7 @@ fn arrays_larger_than_the_limit_are_refused() {
 /// A fit in the native format whose head announces 2⁴⁰ values, with or without bytes for draws.
 #[test]
 fn layouts_that_the_file_does_not_hold_are_refused() {
+    let _turn = turn();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("bomb.sgmcmc");
     for size in [1_u64 << 40, 30_000_000] {
@@ -141,6 +146,7 @@ fn layouts_that_the_file_does_not_hold_are_refused() {
 
 #[test]
 fn fits_larger_than_the_limit_are_refused() {
+    let _turn = turn();
     let directory = tempfile::tempdir().unwrap();
     let seeds = sgmcmc_fuzzing::corpus::write(directory.path()).unwrap();
     let fits: Vec<_> = seeds.iter().filter(|seed| seed.reader == sgmcmc_fuzzing::targets::Reader::Fit).collect();
