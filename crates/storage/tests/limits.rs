@@ -153,7 +153,7 @@ fn fits_larger_than_the_limit_are_refused() {
     assert!(fits.len() >= 7);
     for seed in fits {
         let name = seed.path.file_name().unwrap().to_str().unwrap();
-        refused(|| fits::open_within(&seed.path, 200), name, "memory limit of 200 bytes");
+        refused(|| fits::open_within(&seed.path, 40), name, "memory limit of 40 bytes");
         guarded(|| fits::open_within(&seed.path, LIMIT)).unwrap();
     }
 }

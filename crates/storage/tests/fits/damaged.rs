@@ -4,6 +4,7 @@ use std::fs;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
+use sgmcmc_samplers::run::Ending;
 use sgmcmc_storage::fits;
 use tempfile::TempDir;
 
@@ -60,11 +61,40 @@ fn a_native_file_cut_anywhere_gives_its_whole_blocks() {
         fs::write(&path, &bytes[..cut]).unwrap();
         if let Ok(fit) = fits::open(&path) {
             seen.insert(fit.chains()[0].len());
+            assert_eq!(fit.endings(), [Ending::Stopped], "{cut} of {} bytes", bytes.len());
         } else {
             assert!(seen.is_empty(), "a longer file cannot be worse");
         }
     }
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), [0, 1000, 1500]);
+}
+
+#[test]
+fn a_file_of_two_chains_cut_anywhere_is_not_complete() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("fit.sgmcmc");
+    fits::save(&fit(&[5, 5]), &path).unwrap();
+    let bytes = fs::read(&path).unwrap();
+    for cut in 0..bytes.len() {
+        fs::write(&path, &bytes[..cut]).unwrap();
+        if let Ok(fit) = fits::open(&path) {
+            assert_eq!(fit.endings(), [Ending::Stopped, Ending::Stopped], "{cut} of {} bytes", bytes.len());
+        }
+    }
+}
+
+#[test]
+fn a_stan_file_of_cmdstan_that_was_cut_is_not_complete() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("stan.csv");
+    let ending = |samples: usize, thin: usize| {
+        let text = format!("#     num_samples = {samples}\n#     thin = {thin} (Default)\nlp__,x\n1,2\n3,4\n");
+        fs::write(&path, text).unwrap();
+        fits::open(&path).unwrap().endings().to_vec()
+    };
+    assert_eq!(ending(2, 1), [Ending::Complete]);
+    assert_eq!(ending(3, 2), [Ending::Complete]);
+    assert_eq!(ending(3, 1), [Ending::Stopped]);
 }
 
 #[test]
@@ -77,7 +107,10 @@ fn a_stan_file_cut_anywhere_gives_its_whole_lines() {
     let mut most = 0;
     for cut in (0..bytes.len()).step_by(53).chain([bytes.len()]) {
         fs::write(&path, &bytes[..cut]).unwrap();
-        let draws = fits::open(&path).map_or(0, |fit| fit.chains()[0].len());
+        let read = fits::open(&path);
+        let draws = read.as_ref().map_or(0, |fit| fit.chains()[0].len());
+        let expected = if draws < 20 { Ending::Stopped } else { Ending::Complete };
+        assert!(read.is_err() || read.is_ok_and(|fit| fit.endings() == [expected]), "{cut} of {} bytes", bytes.len());
         assert!(draws == most || draws == most + 1, "{draws} after {most}");
         most = draws;
     }
