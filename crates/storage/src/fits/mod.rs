@@ -33,6 +33,7 @@
 mod append;
 mod content;
 mod directory;
+mod extra;
 pub mod json;
 pub mod native;
 mod owned;

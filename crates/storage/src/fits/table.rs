@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
 use sgmcmc_core::{Constraint, Layout};
-use sgmcmc_samplers::run::{ChainDraws, Ending, Fit, RunInfo};
-use sgmcmc_samplers::sink::{Draw, Schema};
+use sgmcmc_samplers::run::{ChainDraws, Ending, Fit};
+use sgmcmc_samplers::sink::Draw;
 
 use crate::error::{Error, Problem, Result};
 
@@ -110,64 +109,6 @@ pub(super) fn layout(file: &Path, variables: impl IntoIterator<Item = (String, V
         return Err(Error::file(file, Problem::RepeatedColumn { name: twice[0].to_owned() }));
     }
     Layout::new(variables).map_err(Error::content(file))
-}
-
-/// What only this library knows of a fit, kept in the metadata of formats that have a place for it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Extra {
-    pub(super) layout: Layout,
-    #[serde(default)]
-    pub(super) stats: Vec<String>,
-    #[serde(default)]
-    pub(super) info: Option<RunInfo>,
-    #[serde(default)]
-    pub(super) endings: Vec<Ending>,
-    #[serde(default)]
-    pub(super) planned: Planned,
-}
-
-impl Extra {
-    pub(super) fn to_json(&self) -> String {
-        // Names, numbers and lists: nothing that JSON has no form for.
-        serde_json::to_string(self).unwrap_or_default()
-    }
-
-    pub(super) fn from_json(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
-    }
-}
-
-impl Extra {
-    /// Puts back what the columns do not tell. A chain with fewer draws than planned stays stopped.
-    pub(super) fn dress(self, file: &Path, fit: Fit) -> Result<Fit> {
-        let fit = fit.with_info(self.info.unwrap_or_default());
-        if self.endings.len() != fit.chains().len() {
-            return Ok(fit);
-        }
-        let merged = |(found, told): (&Ending, Ending)| match (found, told) {
-            (Ending::Stopped, Ending::Complete) => Ending::Stopped,
-            (_, told) => told,
-        };
-        let endings = fit.endings().iter().zip(self.endings).map(merged).collect();
-        fit.with_endings(endings).map_err(Error::content(file))
-    }
-
-    /// What a chain of a run knows when it begins.
-    pub(super) fn streamed(schema: &Schema, info: Option<RunInfo>) -> Self {
-        let planned = [(schema.chain, schema.draws)].into();
-        Self { layout: schema.layout.clone(), stats: schema.stats.clone(), info, endings: Vec::new(), planned }
-    }
-
-    #[cfg(any(feature = "parquet", feature = "zarr"))]
-    pub(super) fn of(fit: &Fit) -> Self {
-        Self {
-            layout: fit.layout().clone(),
-            stats: stat_names(fit),
-            info: Some(fit.info().clone()),
-            endings: fit.endings().to_vec(),
-            planned: fit.chains().iter().map(ChainDraws::len).enumerate().collect(),
-        }
-    }
 }
 
 /// The numbers that come with the draws of every chain.

@@ -11,7 +11,8 @@ use sgmcmc_samplers::run::Fit;
 use super::{FIRST, OWN};
 use crate::error::{Error, Place, Problem, Result};
 use crate::fits::directory::files_in;
-use crate::fits::table::{self, Extra, Grouped, Planned, fill_gaps};
+use crate::fits::extra::Extra;
+use crate::fits::table::{self, Grouped, Planned, fill_gaps};
 use crate::limit::{Budget, memory_limit};
 use crate::read::parquet::{float_cells, open_column, problem};
 

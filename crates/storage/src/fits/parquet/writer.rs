@@ -17,7 +17,8 @@ use sgmcmc_samplers::sink::{Draw, Schema, Sink};
 
 use super::{FIRST, OWN, begun_name};
 use crate::fits::append::{failed, other};
-use crate::fits::table::{Extra, draws_per_block, each_draw, stat_names, unique};
+use crate::fits::extra::Extra;
+use crate::fits::table::{draws_per_block, each_draw, stat_names, unique};
 use crate::output;
 
 /// Rows that wait to be written, column by column.

@@ -11,7 +11,8 @@ use sgmcmc_samplers::sink::{Draw, Schema, Sink};
 use super::OWN;
 use super::names::{stat_columns, value_columns};
 use crate::fits::append::Append;
-use crate::fits::table::{Extra, draws_per_block, each_draw, stat_names};
+use crate::fits::extra::Extra;
+use crate::fits::table::{draws_per_block, each_draw, stat_names};
 
 /// Writes the draws of one chain to a file as they are made.
 ///

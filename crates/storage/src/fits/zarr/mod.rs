@@ -31,7 +31,8 @@ use sgmcmc_samplers::run::Fit;
 use sgmcmc_samplers::sink::{Schema, Sink};
 
 use self::store::Store;
-use super::table::{Extra, each_draw, stat_names};
+use super::extra::Extra;
+use super::table::{each_draw, stat_names};
 use crate::error::Result;
 
 /// The attribute that has what only this library knows.

@@ -11,7 +11,8 @@ use super::array::ArrayInfo;
 use super::chunks::read_all;
 use super::schema::{DIMENSIONS, FIRST, GROUPS, arrays};
 use crate::error::{Error, Place, Problem, Result};
-use crate::fits::table::{self, Extra};
+use crate::fits::extra::Extra;
+use crate::fits::table::{self};
 use crate::limit::{Budget, memory_limit};
 
 /// What compression can make of a byte, at most: a store that announces more numbers than that is damaged.

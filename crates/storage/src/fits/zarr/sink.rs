@@ -10,7 +10,8 @@ use super::array::chunk_key;
 use super::schema::{Array, FIRST, arrays};
 use super::store::{Files, Store};
 use crate::fits::append::failed;
-use crate::fits::table::{Extra, draws_per_block};
+use crate::fits::extra::Extra;
+use crate::fits::table::draws_per_block;
 
 /// Writes the draws of one chain to the store of its [`ZarrFit`](super::ZarrFit) as they are made.
 ///

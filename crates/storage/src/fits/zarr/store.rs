@@ -15,7 +15,7 @@ use super::array::{chunk_key, metadata};
 use super::schema::{Array, DIMENSIONS, GROUPS};
 use crate::error::{Error, Problem};
 use crate::fits::append::failed;
-use crate::fits::table::Extra;
+use crate::fits::extra::Extra;
 use crate::output::{self, File};
 
 /// How the names of files that are being written begin.
