@@ -30,10 +30,15 @@ pub(crate) const KILLS: u32 = 1000;
 const OBSERVATIONS: usize = 50;
 const DIMENSIONS: usize = 3;
 const CHAINS: usize = 2;
-const DRAWS: usize = 6000;
+
+/// Draws of a run with checkpoints every so many iterations. Runs with many checkpoints have fewer: each costs several
+/// synchronizations with the disk.
+fn draw_count(every: u64) -> usize {
+    6000.min(300 + 150 * every as usize)
+}
 
 /// Iterations between checkpoints; each run has another of these.
-const EVERY: [u64; 4] = [1, 37, 500, 2000];
+const EVERY: [u64; 4] = [1, 12, 500, 2000];
 
 /// The algorithms by name.
 const ALGORITHMS: [&str; 18] = [
@@ -272,7 +277,7 @@ impl Run<'_> {
             let memory = (Memory::default(), (Moments::new(Spread::Covariance), Quantiles::new()));
             (memory, ((text, binary), zarr))
         };
-        let outcome = run.sample_into(&start, DRAWS, sink)?;
+        let outcome = run.sample_into(&start, draw_count(self.every), sink)?;
         let mut complete = true;
         for (chain, (((memory, (moments, quantiles)), _), ending)) in outcome.iter().enumerate() {
             match ending {
