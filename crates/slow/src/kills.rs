@@ -3,7 +3,7 @@
 //! Each run is a child process with two chains, checkpoints and every sink that writes files. It is killed at random moments
 //! (SIGKILL mostly, now and then SIGINT or SIGTERM) and started again until it comes to its end.
 //!
-//! Criterion: every file of draws is then byte for byte that of a run that was never interrupted.
+//! Criterion: every sink then has the same draws, bit for bit, as in a run that was never interrupted.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -16,7 +16,7 @@ use rand::RngExt;
 use sgmcmc::prelude::*;
 use sgmcmc::run::{Ending, Every, StopSignal};
 use sgmcmc::sink::{Memory, Moments, Quantiles, Spread};
-use sgmcmc::storage::fits::{native::NativeDraws, parquet::ParquetDraws, stan_csv::StanCsvDraws, zarr::ZarrFit};
+use sgmcmc::storage::fits::{self, native::NativeDraws, parquet::ParquetDraws, stan_csv::StanCsvDraws, zarr::ZarrFit};
 use sgmcmc::storage::{CsvDraws, FileCheckpoints};
 use sgmcmc::{Dynamics, GradientEstimator, StepSize};
 use sgmcmc_testkit::models::gaussian::Gaussian;
@@ -34,7 +34,7 @@ const CHAINS: usize = 2;
 /// Draws of a run with checkpoints every so many iterations. Runs with many checkpoints have fewer: each costs several
 /// synchronizations with the disk.
 fn draw_count(every: u64) -> usize {
-    6000.min(300 + 150 * every as usize)
+    6000.min(60 + 100 * every as usize)
 }
 
 /// Iterations between checkpoints; each run has another of these.
@@ -82,7 +82,7 @@ pub(crate) fn run(kills: u32, seed: u64) -> Result<Outcome> {
         let mut own = Kills::default();
         loop {
             let mut child = task.spawn(&killed)?;
-            std::thread::sleep(Duration::from_secs_f64(rng.random_range(0.0..0.4) * duration));
+            std::thread::sleep(Duration::from_secs_f64(rng.random_range(0.0..0.12) * duration));
             let signal = ["KILL", "KILL", "KILL", "KILL", "INT", "TERM"][rng.random_range(0..6)];
             let running = child.try_wait()?.is_none();
             if running {
@@ -179,17 +179,30 @@ fn is_complete(directory: &Path) -> bool {
     directory.join("complete").exists()
 }
 
-/// All files below `directory` but those of checkpoints.
+/// The beginning of the names of files that a killed process has not finished. Nothing reads them.
+const UNFINISHED: &str = ".unfinished-";
+
+/// The draws of all sinks below `directory`, by name.
+///
+/// A run that is asked to stop flushes its sinks where it stands, so that blocks of the native and the Parquet format begin and end
+/// elsewhere than in a run that is not. Those files are compared by what is read from them, all others by their bytes.
 fn files(directory: &Path) -> Result<BTreeMap<PathBuf, Vec<u8>>> {
     let mut found = BTreeMap::new();
     let mut open = vec![directory.join("draws")];
     while let Some(next) = open.pop() {
         for entry in fs::read_dir(next)? {
             let path = entry?.path();
-            if path.is_dir() {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if name.starts_with(UNFINISHED) {
+                continue;
+            }
+            let relative = path.strip_prefix(directory)?.to_owned();
+            if name.ends_with(".sgmcmc") || (name.ends_with(".parquet") && path.is_dir()) {
+                found.insert(relative, serde_json::to_vec(fits::open(&path)?.chains())?);
+            } else if path.is_dir() {
                 open.push(path);
             } else {
-                found.insert(path.strip_prefix(directory)?.to_owned(), content(&path)?);
+                found.insert(relative, content(&path)?);
             }
         }
     }
@@ -217,7 +230,7 @@ pub(crate) fn child(algorithm: &str, every: &str, directory: &str) -> Result<Out
     match algorithm {
         "sgld" => run.with(Sgld, minibatch, h),
         "sgld-saga" => run.with(Sgld, Saga::new(scheme), h),
-        "sgld-svrg" => run.with(Sgld, Svrg::new(scheme, 10), Polynomial { a: 2e-3, b: 1.0, gamma: 0.3 }),
+        "sgld-svrg" => run.with(Sgld, Svrg::new(scheme, 10), Polynomial { a: 2e-3, b: 1.0, gamma: 0.6 }),
         "cyclical" => run.with(CyclicalSgld::new(50), ControlVariate::new(scheme), CyclicalCosine { h, period: 50 }),
         "sghmc" => run.with(Sghmc::default(), MinibatchGradient::new(Epochs::new(10)), h),
         "sgnht" => run.with(Sgnht::default(), minibatch, 0.3 * h),
@@ -229,7 +242,7 @@ pub(crate) fn child(algorithm: &str, every: &str, directory: &str) -> Result<Out
         "psgld" => run.with(Psgld::default(), minibatch, h),
         "sgrld" => run.with(Sgrld::new(metric()), minibatch, h),
         "sgfs" => run.with(Sgfs::default(), minibatch, 0.05),
-        "hamcmc" => run.with(Hamcmc::default(), Svrg::new(scheme, 10), 0.1),
+        "hamcmc" => run.with(Hamcmc::default(), Svrg::new(scheme, 10), 0.01),
         "mala" => run.with(Mala::default(), FullGradient, h),
         "hmc" => run.with(Hmc { adapt: Some(DualAveraging::new(500)), ..Hmc::default() }, FullGradient, h),
         "qnhmc" => run.with(Qnhmc::default(), FullGradient, h),
@@ -285,7 +298,7 @@ impl Run<'_> {
                 Ending::Stopped => complete = false,
                 Ending::Failed(error) => return Err(error.to_string().into()),
             }
-            fs::write(file("memory", chain, "txt"), format!("{memory:?} {moments:?} {quantiles:?}"))?;
+            fs::write(file("memory", chain, "txt"), serde_json::to_string(&(memory, moments, quantiles))?)?;
         }
         if complete {
             fs::write(self.directory.join("complete"), "")?;
