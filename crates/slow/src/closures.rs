@@ -61,11 +61,52 @@ pub(crate) fn run(count: u64, seed: u64) -> Result<Outcome> {
     let (points, not_finite, kinks) = (read(&counts.points), read(&counts.not_finite), read(&counts.kinks));
     println!("{count} closures: {compared} compiled and compared at {points} points, {refused} not compiled");
     println!("{not_finite} more points have a number that is not finite; at {kinks} a difference is gone close by");
+    let mut undocumented = 0;
     for Wrong { seed, expression, what } in &wrong {
-        let short = shortest(expression, *seed, &data);
-        println!("closure {seed}: {what}\n  {}\n  shortest: {}", expression.text(), short.text());
+        let short = shortest(expression, *seed, &data).text();
+        let reason = documented(&short);
+        undocumented += usize::from(reason.is_none());
+        let reason = reason.unwrap_or("NOT DOCUMENTED");
+        println!("closure {seed}: {reason}: {what}\n  {}\n  shortest: {short}", expression.text());
     }
-    Ok(Outcome::of(wrong.len()))
+    println!("{} closures differ, {undocumented} of them in a way that is not documented", wrong.len());
+    Ok(Outcome::of(undocumented))
+}
+
+/// Operations that jump: the rounding of their argument decides which side is taken.
+const JUMPS: [&str; 12] = [
+    "where equal",
+    "where at most",
+    "where greater",
+    "sign",
+    "round",
+    "floor",
+    "ceil",
+    "fill between",
+    "keep equal",
+    "flagged",
+    "masked",
+    "integers",
+];
+
+/// Operations with a kink: the rounding of their argument decides which slope is taken.
+const KINKS: [&str; 8] = ["abs", "max", "min", "clamp", "relu", "hard", "largest", "smallest"];
+
+/// Returns the row of "Where the engines differ" in the guide on models that explains the difference, if there is one.
+///
+/// No operation of the shortest closure can be left out without the difference going away, so that an operation of the list
+/// that is part of it is part of the cause.
+fn documented(shortest: &str) -> Option<&'static str> {
+    let contains = |names: &[&str]| names.iter().any(|name| shortest.contains(&format!("= {name}")));
+    if contains(&["softplus"]) {
+        Some("softplus above 20")
+    } else if contains(&JUMPS) {
+        Some("a jump")
+    } else if contains(&KINKS) {
+        Some("a kink or a tie")
+    } else {
+        None
+    }
 }
 
 /// Data on a grid, so that single precision holds them exactly and ties occur.
