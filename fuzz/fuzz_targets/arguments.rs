@@ -1,4 +1,4 @@
-//! Arguments of the program `sgmcmc`, with NUL between them. They are parsed only.
+//! Arguments of the program `sgmcmc`, separated by NUL. They are only parsed.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Text tables, between commas and between white space.
+//! Text tables, separated by commas and by white space.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

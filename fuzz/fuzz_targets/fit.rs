@@ -1,4 +1,4 @@
-//! Fits that are one file.
+//! Fits in one file.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

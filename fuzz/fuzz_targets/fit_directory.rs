@@ -1,4 +1,4 @@
-//! Fits that are directories, packed into one input.
+//! Fits in directories, packed into one input.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! MNIST's format.
+//! idx files.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

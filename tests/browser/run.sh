@@ -25,5 +25,5 @@ mkdir -p "$modules"
 cp "$here/package.json" "$here/look.mjs" "$modules/"
 (cd "$modules" && npm install --no-audit --no-fund --loglevel=error)
 
-(cd "$root" && cargo run --quiet --package sgmcmc-report --example sixty -- "$out/report.html")
+(cd "$root" && cargo run --quiet --package lab -- report-sixty "$out/report.html")
 (cd "$modules" && node look.mjs "$chromium" "$out/report.html" "$out")

@@ -2,7 +2,7 @@
 
     diagnostics.py generate DIR         writes chains.json, loo.json, stein.json and distances.json
     diagnostics.py compare DIR DIR      fails where two such directories differ by more than rounding
-    diagnostics.py speed BINARY         prints our time (BINARY: the example `speed`) and ArviZ's on the same
+    diagnostics.py speed BINARY         prints our time (BINARY: the program `lab`) and ArviZ's on the same
 
 The files in crates/diagnostics/tests/references were written by the first; the Rust tests read them.
 """
@@ -237,7 +237,7 @@ def distances():
     long = short(rng.normal(size=400))[0]
     sizes = {"statistic": [0.02, 0.04, 0.06, 0.08], "exact": [stats.kstwo.sf(t, 400) for t in (0.02, 0.04, 0.06, 0.08)]}
     return {
-        "dimension": d, "neighbours": k, "draws": x.ravel(), "reference": y.ravel(), "kl": kl,
+        "dimension": d, "neighbors": k, "draws": x.ravel(), "reference": y.ravel(), "kl": kl,
         "wasserstein_1": [stats.wasserstein_distance(x[:, j], y[:, j]) for j in range(d)],
         "ks_two": [stats.ks_2samp(x[:, j], y[:, j]).statistic for j in range(d)],
         "mean": mean, "covariance": covariance.ravel(), "rosenblatt": uniform.ravel(),
@@ -277,7 +277,7 @@ def compare(one, other):
 
 def speed(binary, chains=4, draws=10_000, values=1_000):
     print("ours:", flush=True)
-    subprocess.run([binary, str(chains), str(draws), str(values)], check=True)
+    subprocess.run([binary, "diagnostics-speed", str(chains), str(draws), str(values)], check=True)
     # ArviZ takes its time: a part of the values, scaled up.
     part = max(1, values // 50)
     rng = np.random.default_rng(1)

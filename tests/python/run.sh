@@ -21,8 +21,8 @@ diagnostics() {
     "$venv/bin/python" "$here/diagnostics.py" generate "$scratch/references"
     "$venv/bin/python" "$here/diagnostics.py" compare "$root/crates/diagnostics/tests/references" "$scratch/references"
     (cd "$root" && cargo test --quiet --package sgmcmc-diagnostics --test references)
-    (cd "$root" && cargo build --quiet --release --package sgmcmc-diagnostics --example speed)
-    "$venv/bin/python" "$here/diagnostics.py" speed "${CARGO_TARGET_DIR:-$root/target}/release/examples/speed"
+    (cd "$root" && cargo build --quiet --release --package lab)
+    "$venv/bin/python" "$here/diagnostics.py" speed "${CARGO_TARGET_DIR:-$root/target}/release/lab"
 }
 
 files() {

@@ -1,28 +1,52 @@
-//! What can be said on the command line.
+//! The command-line arguments.
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use sgmcmc_storage::fits;
+
+/// Returns the text below the list of commands.
+fn help() -> String {
+    let list = |format: fits::Format| format!("  .{:<8} {}: {}", format.ending(), format.name(), format.description());
+    let formats: Vec<String> = fits::formats().map(list).collect();
+    format!("{EXAMPLES}\n{}\n\n{EXIT_CODES}", formats.join("\n"))
+}
+
+/// Returns the text below the arguments of `convert`.
+fn convert_help() -> String {
+    let endings: Vec<String> = fits::endings().into_iter().map(|ending| format!(".{ending}")).collect();
+    format!(
+        "Example: sgmcmc convert fit.sgmcmc fit.zarr\n\nExtensions: {}\n\n\
+         The output is written to a temporary name and renamed when it is complete. With --force, a directory is replaced\n\
+         only if all of its files belong to a fit that was written by this program or the library.",
+        endings.join(", ")
+    )
+}
 
 const EXAMPLES: &str = "\
 Examples:
-  sgmcmc summary fit.sgmcmc                       a table of all parameters
-  sgmcmc summary fit.zarr beta --format csv       of `beta` only, for a spreadsheet
-  sgmcmc check fit.sgmcmc && publish              exit code 1 where the fit has problems
-  sgmcmc report fit.sgmcmc                        writes fit.html, one page with all plots
-  sgmcmc convert fit.sgmcmc fit.zarr              for Python: arviz.from_zarr(\"fit.zarr\")
-  sgmcmc info fit.parquet                         names, shapes, chains, and how the run was made
+  sgmcmc summary fit.sgmcmc                       print a table of all parameters
+  sgmcmc summary fit.zarr beta --format csv       print `beta` only, for a spreadsheet
+  sgmcmc check fit.sgmcmc && publish              exit with code 1 if the fit has problems
+  sgmcmc report fit.sgmcmc                        write fit.html, a page with all plots
+  sgmcmc convert fit.sgmcmc fit.zarr              write the fit for Python: arviz.from_zarr(\"fit.zarr\")
+  sgmcmc info fit.parquet                         print names, shapes, chains and run settings
 
-A FIT is a file or a directory of any of these formats, found by its content:
-  .sgmcmc (native)   .json (nested, ArviZ)   .csv (Stan)   .parquet   .zarr (ArviZ)
+A FIT is a file or a directory. Its format is detected from its content:";
 
-Exit codes: 0 fine, 1 check found problems, 2 wrong usage or a file that cannot be read or written,
-141 the reader of a table in CSV or JSON left before its end.
-SGMCMC_MEMORY_LIMIT: the most memory that reading a fit may take, in bytes [default: 2147483648].";
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    success
+  1    `check` found problems
+  2    invalid arguments, or a file that cannot be read or written
+  141  the reader of CSV or JSON output closed the pipe before the end
 
-/// Looks at saved fits: whether they can be trusted, what they say, and how they look.
+Environment:
+  SGMCMC_MEMORY_LIMIT  the memory limit for reading a fit, in bytes [default: 2147483648]";
+
+/// Summarizes, checks, plots and converts saved fits.
 #[derive(Debug, Parser)]
-#[command(name = "sgmcmc", version, about, after_help = EXAMPLES, arg_required_else_help = true)]
+#[command(name = "sgmcmc", version, about, after_help = help(), arg_required_else_help = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -30,26 +54,26 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Prints a table: mean, sd, 89 % interval, ESS, R-hat and Monte Carlo errors of every parameter
+    /// Print a table of mean, sd, 89 % interval, ESS, R-hat and Monte Carlo errors of every parameter
     Summary(Summary),
-    /// Says in words whether the fit can be trusted, and what helps; exit code 1 where it found problems
+    /// Check whether the fit can be trusted; print findings and remedies; exit with code 1 if there are problems
     Check(Check),
-    /// Writes one self-contained HTML page: verdict, table and plots
+    /// Write a self-contained HTML page with verdict, table and plots
     Report(Report),
-    /// Writes the fit in another format, told by the ending of OUTPUT
+    /// Write the fit in another format, given by the extension of OUTPUT
     Convert(Convert),
-    /// Prints names and shapes of the parameters, the chains, and how the run was made
+    /// Print the names and shapes of the parameters, the chains, and the settings of the run
     Info(Info),
 }
 
-/// How a table is printed.
+/// The format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Aligned columns, long tensors folded
+    /// Aligned columns; long tensors are folded
     Table,
-    /// Comma-separated values, all digits
+    /// Comma-separated values with all digits
     Csv,
-    /// JSON, all digits
+    /// JSON with all digits
     Json,
     /// A Markdown table
     Markdown,
@@ -60,13 +84,13 @@ pub(crate) enum Format {
 pub(crate) struct Summary {
     /// The fit
     pub(crate) fit: PathBuf,
-    /// Only these parameters
+    /// The parameters to print [default: all]
     #[arg(value_name = "PARAMETER")]
     pub(crate) parameters: Vec<String>,
-    /// How the table is printed
+    /// The format of the table
     #[arg(long, short, value_enum, default_value_t = Format::Table)]
     pub(crate) format: Format,
-    /// Every element of long tensors
+    /// Print every value of long tensors
     #[arg(long)]
     pub(crate) all: bool,
 }
@@ -76,7 +100,7 @@ pub(crate) struct Summary {
 pub(crate) struct Check {
     /// The fit
     pub(crate) fit: PathBuf,
-    /// Print nothing: the exit code says it
+    /// Print nothing; only set the exit code
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -86,31 +110,28 @@ pub(crate) struct Check {
 pub(crate) struct Report {
     /// The fit
     pub(crate) fit: PathBuf,
-    /// The page [default: the name of the fit, ending in .html]
+    /// The output file [default: the name of the fit with the extension .html]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace a file that is there
+    /// Replace an existing file
     #[arg(long)]
     pub(crate) force: bool,
     /// The title of the page [default: the name of the fit]
     #[arg(long, short)]
     pub(crate) title: Option<String>,
-    /// How many parameters have plots of their own; of more, the worst by R-hat and ESS
+    /// The largest number of parameters with plots; selects those with the worst R-hat and ESS
     #[arg(long, default_value_t = 100, value_name = "COUNT")]
     pub(crate) limit: usize,
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "Example: sgmcmc convert fit.sgmcmc fit.zarr\n\n\
-    Endings: .sgmcmc (native, keeps everything), .json, .csv (Stan), .parquet, .zarr (ArviZ)\n\n\
-    The output is written beside its place and renamed when it is complete. With --force a directory is replaced\n\
-    only if all files in it are those of a fit that this program or the library wrote.")]
+#[command(after_help = convert_help())]
 pub(crate) struct Convert {
     /// The fit
     pub(crate) fit: PathBuf,
-    /// Where to; the ending tells the format
+    /// The output; its extension gives the format
     pub(crate) output: PathBuf,
-    /// Replace a fit that is there
+    /// Replace an existing fit
     #[arg(long, short)]
     pub(crate) force: bool,
 }

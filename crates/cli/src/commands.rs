@@ -1,20 +1,21 @@
-//! What the commands do.
+//! The commands.
 
 use std::io::{ErrorKind, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use sgmcmc_core::text::{printable, printable_lines};
-use sgmcmc_samplers::{Ending, Fit};
+use sgmcmc_fit::{ChainOutcome, Fit, count};
+use sgmcmc_gradient::text::{printable, printable_lines};
 use sgmcmc_storage::fits;
 
 use crate::arguments::{Check, Command, Convert, Format, Info, Report, Summary};
 use crate::error::Error;
-use crate::target;
+use crate::output;
 
 /// The exit code of a check that found problems.
 const PROBLEMS: u8 = 1;
 
+/// Runs a command and returns the exit code.
 pub(crate) fn run(command: &Command) -> Result<ExitCode, Error> {
     match command {
         Command::Summary(arguments) => summary(arguments),
@@ -25,6 +26,7 @@ pub(crate) fn run(command: &Command) -> Result<ExitCode, Error> {
     }
 }
 
+/// Prints the summary table.
 fn summary(arguments: &Summary) -> Result<ExitCode, Error> {
     let mut fit = fits::open(&arguments.fit)?;
     if !arguments.parameters.is_empty() {
@@ -40,18 +42,19 @@ fn summary(arguments: &Summary) -> Result<ExitCode, Error> {
         Format::Markdown => summary.to_markdown(),
     };
     match arguments.format {
-        // Already escaped as the format has it; half of a table for a program is a wrong table.
-        Format::Csv | Format::Json => write_whole(&text),
+        // The format has its own escapes. A truncated table must not pass as a complete one.
+        Format::Csv | Format::Json => print_complete(&text),
         Format::Table | Format::Markdown => print(&text),
     }
 }
 
+/// Prints the findings of the check.
 fn check(arguments: &Check) -> Result<ExitCode, Error> {
     let check = fits::open(&arguments.fit)?.check();
     let code = if check.passed() { ExitCode::SUCCESS } else { ExitCode::from(PROBLEMS) };
     if !arguments.quiet {
         match print(&check.to_string()) {
-            // A reader that has seen enough does not change what was found.
+            // A closed pipe does not change the result of the check.
             Err(Error::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
             other => _ = other?,
         }
@@ -59,9 +62,10 @@ fn check(arguments: &Check) -> Result<ExitCode, Error> {
     Ok(code)
 }
 
+/// Writes the report.
 fn report(arguments: &Report) -> Result<ExitCode, Error> {
-    let output = arguments.output.clone().unwrap_or_else(|| page_of(&arguments.fit));
-    target::check(&arguments.fit, &output, arguments.force)?;
+    let output = arguments.output.clone().unwrap_or_else(|| default_page(&arguments.fit));
+    output::check(&arguments.fit, &output, arguments.force)?;
     let fit = fits::open(&arguments.fit)?;
     let name = arguments.fit.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let title = arguments.title.clone().unwrap_or(name);
@@ -69,19 +73,20 @@ fn report(arguments: &Report) -> Result<ExitCode, Error> {
     print(&format!("wrote {}", printable(&output.to_string_lossy())))
 }
 
-/// The page beside a fit: `runs/fit.sgmcmc` has `runs/fit.html`.
-fn page_of(fit: &Path) -> PathBuf {
-    // A path such as `..` has no name to take the ending from.
+/// Returns the default output of a report: `runs/fit.html` for `runs/fit.sgmcmc`.
+fn default_page(fit: &Path) -> PathBuf {
+    // A path such as `..` has no file name.
     if fit.file_name().is_some() { fit.with_extension("html") } else { PathBuf::from("report.html") }
 }
 
+/// Writes the fit in another format.
 fn convert(arguments: &Convert) -> Result<ExitCode, Error> {
     let Convert { fit, output, force } = arguments;
-    // Before anything is read or written: a wrong name must not cost anything.
+    // Check the name before reading the fit, which can take long.
     if fits::Format::of_name(output).is_none() {
-        return Err(Error::Ending(output.clone()));
+        return Err(Error::UnknownExtension(output.clone()));
     }
-    target::check(fit, output, *force)?;
+    output::check(fit, output, *force)?;
     let read = fits::open(fit)?;
     if *force {
         fits::replace(&read, output)?
@@ -91,13 +96,15 @@ fn convert(arguments: &Convert) -> Result<ExitCode, Error> {
     print(&format!("wrote {}", printable(&output.to_string_lossy())))
 }
 
+/// Prints a description of the fit.
 fn info(arguments: &Info) -> Result<ExitCode, Error> {
     let format = fits::Format::of_content(&arguments.fit)?;
     let fit = fits::open(&arguments.fit)?;
-    print(&described(&fit, &arguments.fit, &format!("{format:?}")))
+    print(&describe(&fit, &arguments.fit, &format!("{format:?}")))
 }
 
-fn described(fit: &Fit, path: &Path, format: &str) -> String {
+/// Returns the text of `info`.
+fn describe(fit: &Fit, path: &Path, format: &str) -> String {
     let mut lines =
         vec![format!("{} ({format})", printable(&path.to_string_lossy())), String::new(), "parameters".to_owned()];
     for block in fit.layout().blocks() {
@@ -105,13 +112,13 @@ fn described(fit: &Fit, path: &Path, format: &str) -> String {
         lines.push(format!("  {}  {:?}{constraint}", printable(&block.name), block.shape));
     }
     lines.extend([String::new(), "chains".to_owned()]);
-    for (number, (chain, ending)) in fit.chains().iter().zip(fit.endings()).enumerate() {
-        let ended = match ending {
-            Ending::Complete => "complete".to_owned(),
-            Ending::Stopped => "stopped".to_owned(),
-            Ending::Failed(error) => format!("failed: {}", printable(&error.to_string())),
+    for (number, (chain, outcome)) in fit.chains().iter().zip(fit.outcomes()).enumerate() {
+        let outcome = match outcome {
+            ChainOutcome::Complete => "complete".to_owned(),
+            ChainOutcome::Stopped => "stopped".to_owned(),
+            ChainOutcome::Failed(error) => format!("failed: {}", printable(&error.to_string())),
         };
-        lines.push(format!("  {number}  {} draws, {ended}", chain.len()));
+        lines.push(format!("  {number}  {}, {outcome}", count(chain.len(), "draw")));
     }
     let stats: Vec<&str> =
         fit.chains().first().map_or_else(Vec::new, |chain| chain.stats().map(|stat| stat.0).collect());
@@ -122,13 +129,13 @@ fn described(fit: &Fit, path: &Path, format: &str) -> String {
     let seconds: Vec<String> = run.seconds.iter().map(|seconds| format!("{seconds:.1}")).collect();
     let interleaved = if run.interleaved > 1 { fit.describe_chains() } else { String::new() };
     let rows = [
-        ("algorithm", run.algorithm.clone()),
-        ("gradient", run.gradient.clone()),
-        ("step size", run.step_size.clone()),
-        ("observations", known(run.observations as u64)),
+        ("algorithm", run.describe_algorithm()),
+        ("gradient", run.describe_gradient()),
+        ("step size", run.describe_step_size()),
+        ("observations", positive(run.observations as u64)),
         ("minibatch", run.minibatch.map_or_else(String::new, |size| size.to_string())),
-        ("burn-in", known(run.burn_in)),
-        ("thin", known(run.thin)),
+        ("burn-in", positive(run.burn_in)),
+        ("thin", positive(run.thin)),
         ("chains", interleaved),
         ("seed", if run.iterations.is_empty() { String::new() } else { run.seed.to_string() }),
         ("seconds", seconds.join(", ")),
@@ -142,23 +149,25 @@ fn described(fit: &Fit, path: &Path, format: &str) -> String {
     lines.join("\n")
 }
 
-fn known(number: u64) -> String {
+/// Formats a positive number. Zero means that the number is not known.
+fn positive(number: u64) -> String {
     if number > 0 { number.to_string() } else { String::new() }
 }
 
-/// Prints a text for people. Control characters in names and paths are escaped.
+/// Prints a text for humans. Control characters in names and paths are escaped.
 fn print(text: &str) -> Result<ExitCode, Error> {
     write_out(&printable_lines(text)).map_err(Error::Output)
 }
 
-/// Prints a text for programs. A reader that leaves before the end is an error.
-fn write_whole(text: &str) -> Result<ExitCode, Error> {
+/// Prints a text for programs. A closed pipe is an error.
+fn print_complete(text: &str) -> Result<ExitCode, Error> {
     write_out(text).map_err(|error| match error.kind() {
-        ErrorKind::BrokenPipe => Error::CutShort,
+        ErrorKind::BrokenPipe => Error::Truncated,
         _ => Error::Output(error),
     })
 }
 
+/// Writes a text to standard output.
 fn write_out(text: &str) -> std::io::Result<ExitCode> {
     let mut out = stdout().lock();
     writeln!(out, "{}", text.trim_end())?;

@@ -1,48 +1,48 @@
-//! What can go wrong.
+//! Errors of the commands.
 
 use std::path::PathBuf;
 
-/// Why a command failed.
+/// An error of a command.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum Error {
-    /// A saved fit could not be read or written; names file and place.
+    /// A saved fit could not be read or written.
     #[error(transparent)]
     Storage(#[from] sgmcmc_storage::Error),
-    /// There is no such parameter; names what there is.
+    /// The fit has no such parameter.
     #[error("`{}`: {source}", path.display())]
     Parameter {
         /// The fit.
         path: PathBuf,
-        /// What was asked for and what there is.
-        source: sgmcmc_core::Error,
+        /// The error with the requested and the known names.
+        source: sgmcmc_gradient::Error,
     },
-    /// A page could not be made; names the file.
+    /// A report could not be written.
     #[error(transparent)]
     Report(#[from] sgmcmc_report::Error),
-    /// A file that is already there.
+    /// The output exists.
     #[error("`{}` exists; name another file, or replace it with --force", .0.display())]
     Exists(PathBuf),
-    /// An output whose place is that of the input, or of a directory that the input is in.
+    /// The output would overwrite the input, or a directory that contains it.
     #[error(
-        "`{}` is not replaced: the fit that is read, `{}`, is there; name another output", output.display(), input.display()
+        "`{}` is not replaced: it contains the input `{}`; name another output", output.display(), input.display()
     )]
-    OntoInput {
-        /// The fit that is read.
+    OverwritesInput {
+        /// The input.
         input: PathBuf,
         /// The output.
         output: PathBuf,
     },
-    /// A symbolic link to something that is not there.
+    /// The output is a symbolic link whose target does not exist.
     #[error("`{}` is a symbolic link to nothing; remove it, or name another file", .0.display())]
-    Dangling(PathBuf),
-    /// A name whose ending stands for no format.
-    #[error("`{}`: the name stands for no format: let it end in .sgmcmc, .json, .csv, .parquet or .zarr", .0.display())]
-    Ending(PathBuf),
-    /// The reader of a table for programs left before its end.
-    #[error("the reader of the output left before its end")]
-    CutShort,
-    /// Standard output does not take more.
+    DanglingLink(PathBuf),
+    /// The extension of the output is not a known format.
+    #[error("`{}`: the name stands for no format: use one of the extensions {}", .0.display(), sgmcmc_storage::fits::endings().join(", "))]
+    UnknownExtension(PathBuf),
+    /// The reader of a table for programs closed the pipe before the end.
+    #[error("the reader of the output closed the pipe before the end")]
+    Truncated,
+    /// Standard output cannot be written.
     #[error("cannot write to standard output: {0}")]
     Output(#[from] std::io::Error),
 }

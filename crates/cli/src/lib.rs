@@ -1,19 +1,20 @@
-//! The program `sgmcmc`: a look at saved fits from the command line.
+//! The command-line program `sgmcmc`: summaries, checks, reports and conversions of saved fits.
 //!
-//! Exit codes: 0 fine, 1 `check` found problems, 2 wrong usage or a file that cannot be read or written, 141 the reader of a table in
-//! CSV or JSON left before its end. A reader that leaves while a text for people is printed, as `head` does, is no error.
+//! Exit codes: 0 for success, 1 if `check` found problems, 2 for invalid arguments or a file that cannot be read or
+//! written, 141 if the reader of CSV or JSON output closed the pipe before the end. For text output, a closed pipe (for
+//! instance by `head`) is not an error.
 
 mod arguments;
 mod commands;
 mod error;
-mod target;
+mod output;
 
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
-use sgmcmc_core::text::printable_lines;
+use sgmcmc_gradient::text::printable_lines;
 
 use arguments::Arguments;
 use error::Error;
@@ -23,23 +24,23 @@ pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
     match commands::run(&arguments.command) {
         Ok(code) => code,
-        // Who reads the output has seen enough, as `head` does.
+        // The reader closed the pipe (for instance `head`). This is not an error.
         Err(Error::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        // As a shell reports a program that was ended by SIGPIPE.
-        Err(Error::CutShort) => ExitCode::from(141),
+        // The exit code that shells report for SIGPIPE.
+        Err(Error::Truncated) => ExitCode::from(141),
         Err(error) => {
-            // Where the message cannot be written there is nothing left to say.
+            // An error of standard error cannot be reported.
             let _ = writeln!(std::io::stderr(), "error: {}", printable_lines(&error.to_string()));
             ExitCode::from(2)
         }
     }
 }
 
-/// Parses arguments without running anything, for tests.
+/// Parses arguments without running a command, for tests.
 ///
 /// # Errors
 ///
-/// Returns the message of wrong arguments.
+/// Returns the error message of invalid arguments.
 #[doc(hidden)]
 pub fn parse<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) -> Result<(), String> {
     Arguments::try_parse_from(arguments).map(|_| ()).map_err(|error| error.to_string())

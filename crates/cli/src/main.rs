@@ -1,4 +1,4 @@
-//! `sgmcmc`: a look at saved fits from the command line.
+//! The command-line program `sgmcmc`.
 
 use std::process::ExitCode;
 

@@ -1,14 +1,14 @@
-//! The built binary on saved fits.
+//! Tests of the binary with saved fits.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use sgmcmc_core::Layout;
-use sgmcmc_samplers::sink::Draw;
-use sgmcmc_samplers::{ChainDraws, Fit, RunInfo};
+use sgmcmc_fit::sink::Draw;
+use sgmcmc_fit::{ChainDraws, Fit, RunInfo};
+use sgmcmc_gradient::Layout;
 use sgmcmc_storage::fits;
 
-/// Two chains of 1,000 draws of `mu` and `beta[0..3]`; `apart` moves the second chain.
+/// Saves a fit of two chains with 1,000 draws of `mu` and `beta[0..3]`. `apart` shifts the second chain.
 fn saved(folder: &Path, name: &str, apart: f64) -> PathBuf {
     let layout = Layout::new([("mu".to_owned(), vec![1], None), ("beta".to_owned(), vec![3], None)]).unwrap();
     let chain = |chain: u64| {
@@ -50,7 +50,7 @@ fn stderr(output: &Output) -> String {
 }
 
 #[test]
-fn check_tells_by_its_exit_code() {
+fn check_sets_the_exit_code() {
     let folder = tempfile::tempdir().unwrap();
     let good = sgmcmc(&["check", text(&saved(folder.path(), "good.sgmcmc", 0.0))]);
     assert_eq!(good.status.code(), Some(0), "{}", stdout(&good));
@@ -63,7 +63,7 @@ fn check_tells_by_its_exit_code() {
 }
 
 #[test]
-fn summaries_come_in_four_formats() {
+fn summaries_have_four_formats() {
     let folder = tempfile::tempdir().unwrap();
     let path = saved(folder.path(), "fit.sgmcmc", 0.0);
     let run = |arguments: &[&str]| {
@@ -85,7 +85,7 @@ fn summaries_come_in_four_formats() {
 }
 
 #[test]
-fn reports_go_beside_the_fit_or_where_they_are_told() {
+fn reports_are_written_beside_the_fit_or_to_the_output() {
     let folder = tempfile::tempdir().unwrap();
     let path = saved(folder.path(), "fit.sgmcmc", 0.0);
     let output = sgmcmc(&["report", text(&path)]);
@@ -151,7 +151,7 @@ fn info_shows_names_shapes_and_chains() {
 }
 
 #[test]
-fn mistakes_are_told_with_the_file_and_exit_code_two() {
+fn errors_name_the_file_and_exit_with_code_two() {
     let folder = tempfile::tempdir().unwrap();
     let (empty, foreign) = (folder.path().join("empty.sgmcmc"), folder.path().join("foreign.sgmcmc"));
     std::fs::write(&empty, "").unwrap();
@@ -189,14 +189,14 @@ fn help_has_examples_for_every_command() {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_error() {
+fn closed_pipes_are_errors_for_csv_and_json_only() {
     let folder = tempfile::tempdir().unwrap();
     let path = saved(folder.path(), "bad.sgmcmc", 5.0);
     let cases: [(&[&str], i32); 5] = [
         (&["summary"], 0),
         (&["info"], 0),
         (&["check"], 1),
-        // Half of a table for a program is a wrong table.
+        // A truncated table must not pass as a complete one.
         (&["summary", "--format", "csv"], 141),
         (&["summary", "--format", "json"], 141),
     ];

@@ -1,21 +1,21 @@
-//! Outputs of the built binary: nothing of the user's is lost, and nothing in a name reaches the terminal as a command.
+//! Tests of the outputs of the binary: no files of the user are lost, and names are escaped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use sgmcmc_core::Layout;
-use sgmcmc_samplers::sink::Draw;
-use sgmcmc_samplers::{ChainDraws, Fit};
+use sgmcmc_fit::sink::Draw;
+use sgmcmc_fit::{ChainDraws, Fit};
+use sgmcmc_gradient::Layout;
 use sgmcmc_storage::fits;
 
-/// A fit of one parameter with this name.
+/// Returns a fit of one parameter with this name.
 fn fit(name: &str, draws: usize) -> Fit {
     let chain = |chain: usize| {
         let mut all = ChainDraws::new(1, Vec::new());
-        for place in 0..draws {
-            let value = ((place * 7919 + chain * 104_729) % 1009) as f64;
-            let (iteration, values) = (place as u64 + 1, [value]);
+        for index in 0..draws {
+            let value = ((index * 7919 + chain * 104_729) % 1009) as f64;
+            let (iteration, values) = (index as u64 + 1, [value]);
             all.push(&Draw { iteration, values: &values, weight: 1.0, log_posterior: -value, stats: &[] }).unwrap();
         }
         all
@@ -32,20 +32,20 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_sgmcmc")).current_dir(folder).args(arguments).output().unwrap()
 }
 
-fn refused(folder: &Path, arguments: &[&str], reason: &str) {
+fn assert_error(folder: &Path, arguments: &[&str], reason: &str) {
     let output = run(folder, arguments);
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
     assert!(message.contains(reason), "{arguments:?}: {message}");
 }
 
-fn accepted(folder: &Path, arguments: &[&str]) -> String {
+fn assert_success(folder: &Path, arguments: &[&str]) -> String {
     let output = run(folder, arguments);
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// All files below a directory with their content.
+/// Returns all files below a directory with their contents.
 fn snapshot(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     let mut entries: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -62,7 +62,7 @@ fn snapshot(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn forced_conversion_never_removes_what_is_no_fit() {
+fn forced_conversion_never_removes_other_files() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     saved(&root.join("a.sgmcmc"));
@@ -72,61 +72,61 @@ fn forced_conversion_never_removes_what_is_no_fit() {
     fs::create_dir(root.join("runs")).unwrap();
     saved(&root.join("runs/fit.sgmcmc"));
     fs::write(root.join("runs/notes.txt"), "notes").unwrap();
-    // A fit of this library with a file of the user beside it.
+    // Fits of this library with an additional file of the user.
     saved(&root.join("mixed.csv"));
     fs::write(root.join("mixed.csv/thesis.tex"), "thesis").unwrap();
     saved(&root.join("mixed.zarr"));
     fs::write(root.join("mixed.zarr/posterior/thesis.tex"), "thesis").unwrap();
-    // Stan's own output, and a table that is called like a fit.
+    // Output of Stan, and a table with the name of a fit.
     fs::create_dir(root.join("stan.csv")).unwrap();
     fs::write(root.join("stan.csv/chain-1.csv"), "# stan_version_major = 2\nlp__,x\n1,2\n").unwrap();
     fs::create_dir(root.join("tables.csv")).unwrap();
     fs::write(root.join("tables.csv/chain-1.csv"), "a,b\n1,2\n").unwrap();
     let before = snapshot(root);
-    refused(root, &["convert", "a.sgmcmc", "proj", "--force"], "proj");
-    refused(root, &["convert", "runs/fit.sgmcmc", "runs", "--force"], "runs");
-    refused(&root.join("runs"), &["convert", "fit.sgmcmc", ".", "--force"], "stands for no format");
-    refused(root, &["convert", "a.sgmcmc", "mixed.csv", "--force"], "thesis.tex");
-    refused(root, &["convert", "a.sgmcmc", "mixed.zarr", "--force"], "thesis.tex");
-    refused(root, &["convert", "a.sgmcmc", "stan.csv", "--force"], "chain-1.csv");
-    refused(root, &["convert", "a.sgmcmc", "tables.csv", "--force"], "chain-1.csv");
-    refused(root, &["convert", "a.sgmcmc", "a.sgmcmc", "--force"], "name another output");
+    assert_error(root, &["convert", "a.sgmcmc", "proj", "--force"], "proj");
+    assert_error(root, &["convert", "runs/fit.sgmcmc", "runs", "--force"], "runs");
+    assert_error(&root.join("runs"), &["convert", "fit.sgmcmc", ".", "--force"], "stands for no format");
+    assert_error(root, &["convert", "a.sgmcmc", "mixed.csv", "--force"], "thesis.tex");
+    assert_error(root, &["convert", "a.sgmcmc", "mixed.zarr", "--force"], "thesis.tex");
+    assert_error(root, &["convert", "a.sgmcmc", "stan.csv", "--force"], "chain-1.csv");
+    assert_error(root, &["convert", "a.sgmcmc", "tables.csv", "--force"], "chain-1.csv");
+    assert_error(root, &["convert", "a.sgmcmc", "a.sgmcmc", "--force"], "name another output");
     assert!(snapshot(root) == before, "something was changed");
 }
 
 #[test]
-fn an_output_that_contains_the_source_is_refused() {
+fn an_output_that_contains_the_input_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     fs::create_dir(root.join("runs.zarr")).unwrap();
     saved(&root.join("runs.zarr/fit.sgmcmc"));
     saved(&root.join("fit.csv"));
     let before = snapshot(root);
-    refused(root, &["convert", "runs.zarr/fit.sgmcmc", "runs.zarr", "--force"], "name another output");
-    refused(&root.join("runs.zarr"), &["convert", "fit.sgmcmc", "../runs.zarr", "--force"], "name another output");
-    refused(root, &["convert", "fit.csv/chain-1.csv", "fit.csv", "--force"], "name another output");
-    refused(root, &["convert", "fit.csv", "./fit.csv/../fit.csv", "--force"], "name another output");
+    assert_error(root, &["convert", "runs.zarr/fit.sgmcmc", "runs.zarr", "--force"], "name another output");
+    assert_error(&root.join("runs.zarr"), &["convert", "fit.sgmcmc", "../runs.zarr", "--force"], "name another output");
+    assert_error(root, &["convert", "fit.csv/chain-1.csv", "fit.csv", "--force"], "name another output");
+    assert_error(root, &["convert", "fit.csv", "./fit.csv/../fit.csv", "--force"], "name another output");
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(root.join("runs.zarr"), root.join("link.zarr")).unwrap();
-        refused(root, &["convert", "runs.zarr/fit.sgmcmc", "link.zarr", "--force"], "name another output");
-        refused(root, &["convert", "link.zarr/fit.sgmcmc", "runs.zarr", "--force"], "name another output");
+        assert_error(root, &["convert", "runs.zarr/fit.sgmcmc", "link.zarr", "--force"], "name another output");
+        assert_error(root, &["convert", "link.zarr/fit.sgmcmc", "runs.zarr", "--force"], "name another output");
         fs::remove_file(root.join("link.zarr")).unwrap();
     }
     assert!(snapshot(root) == before, "something was changed");
 }
 
 #[test]
-fn a_fit_is_replaced_by_force_and_only_so() {
+fn a_fit_is_replaced_only_with_force() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     fits::save(&fit("tau", 300), root.join("new.sgmcmc")).unwrap();
     for ending in ["sgmcmc", "json", "csv", "parquet", "zarr"] {
         let name = format!("fit.{ending}");
         saved(&root.join(&name));
-        refused(root, &["convert", "new.sgmcmc", &name], "--force");
+        assert_error(root, &["convert", "new.sgmcmc", &name], "--force");
         assert_eq!(fits::open(root.join(&name)).unwrap().layout().blocks()[0].name, "mu");
-        accepted(root, &["convert", "new.sgmcmc", &name, "--force"]);
+        assert_success(root, &["convert", "new.sgmcmc", &name, "--force"]);
         let read = fits::open(root.join(&name)).unwrap();
         assert_eq!((read.layout().blocks()[0].name.as_str(), read.chains()[1].len()), ("tau", 300), "{name}");
     }
@@ -137,19 +137,19 @@ fn a_fit_is_replaced_by_force_and_only_so() {
 }
 
 #[test]
-fn a_report_replaces_nothing_unless_told() {
+fn a_report_replaces_files_only_with_force() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     let path = saved(&root.join("fit.sgmcmc"));
     let fit_bytes = fs::read(&path).unwrap();
-    accepted(root, &["report", "fit.sgmcmc"]);
-    refused(root, &["report", "fit.sgmcmc"], "--force");
-    accepted(root, &["report", "fit.sgmcmc", "--force"]);
+    assert_success(root, &["report", "fit.sgmcmc"]);
+    assert_error(root, &["report", "fit.sgmcmc"], "--force");
+    assert_success(root, &["report", "fit.sgmcmc", "--force"]);
     fs::write(root.join("thesis.tex"), "thesis").unwrap();
-    refused(root, &["report", "fit.sgmcmc", "-o", "thesis.tex"], "thesis.tex");
-    refused(root, &["report", "fit.sgmcmc", "-o", "fit.sgmcmc"], "fit.sgmcmc");
-    refused(root, &["report", "fit.sgmcmc", "-o", "fit.sgmcmc", "--force"], "name another output");
-    refused(root, &["report", "fit.sgmcmc", "-o", ".", "--force"], "name another output");
+    assert_error(root, &["report", "fit.sgmcmc", "-o", "thesis.tex"], "thesis.tex");
+    assert_error(root, &["report", "fit.sgmcmc", "-o", "fit.sgmcmc"], "fit.sgmcmc");
+    assert_error(root, &["report", "fit.sgmcmc", "-o", "fit.sgmcmc", "--force"], "name another output");
+    assert_error(root, &["report", "fit.sgmcmc", "-o", ".", "--force"], "name another output");
     assert_eq!(fs::read_to_string(root.join("thesis.tex")).unwrap(), "thesis");
     assert_eq!(fs::read(path).unwrap(), fit_bytes);
 }
@@ -164,19 +164,23 @@ fn links_are_followed_and_never_replaced() {
     symlink("nowhere.json", root.join("dangling.json")).unwrap();
     symlink("nowhere.html", root.join("dangling.html")).unwrap();
     for force in [&[][..], &["--force"]] {
-        refused(root, &[&["convert", "fit.sgmcmc", "dangling.json"], force].concat(), "symbolic link to nothing");
-        refused(root, &[&["report", "fit.sgmcmc", "-o", "dangling.html"], force].concat(), "symbolic link to nothing");
+        assert_error(root, &[&["convert", "fit.sgmcmc", "dangling.json"], force].concat(), "symbolic link to nothing");
+        assert_error(
+            root,
+            &[&["report", "fit.sgmcmc", "-o", "dangling.html"], force].concat(),
+            "symbolic link to nothing",
+        );
     }
     assert!(root.join("dangling.json").is_symlink() && !root.join("nowhere.json").exists());
     saved(&root.join("target.json"));
     symlink("target.json", root.join("link.json")).unwrap();
-    refused(root, &["convert", "fit.sgmcmc", "link.json"], "--force");
-    accepted(root, &["convert", "fit.sgmcmc", "link.json", "--force"]);
+    assert_error(root, &["convert", "fit.sgmcmc", "link.json"], "--force");
+    assert_success(root, &["convert", "fit.sgmcmc", "link.json", "--force"]);
     assert!(root.join("link.json").is_symlink() && !root.join("target.json").is_symlink());
 }
 
 #[test]
-fn names_are_escaped_wherever_they_are_shown() {
+fn names_are_escaped_in_all_outputs() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     let name = "=a\u{1b}]0;title\u{7}\u{1b}[2J\u{202e}b\nc";
@@ -189,14 +193,14 @@ fn names_are_escaped_wherever_they_are_shown() {
         &["summary", "--format", "json"],
         &["summary", "--format", "markdown"],
     ] {
-        let shown = accepted(root, &[arguments, &["fit.sgmcmc"]].concat());
+        let shown = assert_success(root, &[arguments, &["fit.sgmcmc"]].concat());
         assert!(!shown.contains(bad), "{arguments:?}: {shown:?}");
         assert!(shown.contains("202e"), "{arguments:?}: {shown:?}");
     }
-    let csv = accepted(root, &["summary", "--format", "csv", "fit.sgmcmc"]);
+    let csv = assert_success(root, &["summary", "--format", "csv", "fit.sgmcmc"]);
     assert!(csv.lines().nth(1).unwrap().starts_with("'=a"), "{csv}");
     let json: serde_json::Value =
-        serde_json::from_str(&accepted(root, &["summary", "--format", "json", "fit.sgmcmc"])).unwrap();
+        serde_json::from_str(&assert_success(root, &["summary", "--format", "json", "fit.sgmcmc"])).unwrap();
     assert_eq!(json[0]["name"], name);
     let checked = run(root, &["check", "fit.sgmcmc"]);
     assert!(!String::from_utf8(checked.stdout).unwrap().contains(bad));
@@ -218,7 +222,7 @@ fn a_fit_that_cannot_be_judged_fails_the_check() {
 }
 
 #[test]
-fn a_small_memory_limit_is_named() {
+fn the_memory_limit_is_named() {
     let folder = tempfile::tempdir().unwrap();
     saved(&folder.path().join("fit.json"));
     let mut command = Command::new(env!("CARGO_BIN_EXE_sgmcmc"));

@@ -1,30 +1,30 @@
-//! Why a graph cannot be compiled.
+//! The error type of the compiler.
 
 /// A [`std::result::Result`] with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a graph cannot be compiled.
+/// An error that prevents the compilation of a graph.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Shapes that do not fit each other.
+    /// The shapes of the inputs are incompatible.
     #[error("the shapes of {what} do not fit: {found}")]
     Shape {
         /// The operation.
         what: &'static str,
-        /// What was found.
+        /// A description of the shapes.
         found: String,
     },
-    /// A value that depends on several observations at once and is used for each of them.
+    /// The value of an observation depends on other observations.
     #[error("the value of one row depends on other rows")]
     MixedRows,
-    /// An operation that has no derivative here.
+    /// The operation has no known derivative.
     #[error("the gradient of {operation} is not known")]
     NoGradient {
         /// The operation.
         operation: String,
     },
-    /// An operation the executor does not know in this form.
+    /// The executor does not support the operation in this form.
     #[error("{operation} is not supported")]
     Unsupported {
         /// The operation.

@@ -1,24 +1,25 @@
-//! A fast hash function for the tables of a compilation, whose keys nobody chooses to collide.
+//! A fast hash function for the tables of a compilation. The keys are not under the control of an attacker.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
-/// A map with the fast hash function.
-pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Multiplied>>;
-/// A set with the fast hash function.
-pub(crate) type Set<K> = HashSet<K, BuildHasherDefault<Multiplied>>;
+/// A hash map with the fast hash function.
+pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<FastHasher>>;
+/// A hash set with the fast hash function.
+pub(crate) type Set<K> = HashSet<K, BuildHasherDefault<FastHasher>>;
 
-/// Adds each word and multiplies by an odd number.
+/// A multiplicative hasher: each word is combined with the state by rotation and exclusive or, and multiplied by an odd
+/// constant.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Multiplied(u64);
+pub(crate) struct FastHasher(u64);
 
-impl Multiplied {
+impl FastHasher {
     fn add(&mut self, word: u64) {
         self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 }
 
-impl Hasher for Multiplied {
+impl Hasher for FastHasher {
     fn write(&mut self, bytes: &[u8]) {
         for chunk in bytes.chunks(8) {
             let mut word = [0; 8];
@@ -44,14 +45,14 @@ impl Hasher for Multiplied {
     }
 
     fn finish(&self) -> u64 {
-        // The tables look at the lowest bits, which a multiplication leaves the poorest.
+        // The hash tables use the lowest bits, which a multiplication mixes least.
         self.0 ^ (self.0 >> 32)
     }
 }
 
-/// The hash of a value.
-pub(crate) fn of(value: &impl Hash) -> u64 {
-    let mut hasher = Multiplied::default();
+/// Returns the hash of a value.
+pub(crate) fn hash_one(value: &impl Hash) -> u64 {
+    let mut hasher = FastHasher::default();
     value.hash(&mut hasher);
     hasher.finish()
 }

@@ -1,49 +1,43 @@
-//! The core of `sgmcmc`: models written as closures over Burn tensors, and the minibatch gradients made from them.
+//! Models written as closures over Burn tensors, and the engines that evaluate and differentiate them.
 //!
 //! ```text
 //! closures ─► Model ──┐
-//!                     ├─► Posterior ─► Evaluator ─► GradientEstimator ─► Oracle
-//! arrays ──► Dataset ─┘                value+grad    minibatch, CV, …    what dynamics ask
+//!                     ├─► Posterior ─► Evaluator
+//! arrays ──► Dataset ─┘                value and gradient
 //! ```
 //!
-//! Parameters and data are [trees of tensors](tree) where users meet them; everywhere else a chain is one flat `f64`
-//! vector, described by a [`Layout`].
+//! Parameters and data are [trees of tensors](tree). The crate `sgmcmc-gradient` defines the
+//! [`Evaluator`](sgmcmc_gradient::Evaluator) trait and everything after it, without tensors.
+//!
+//! # Process-wide state
+//!
+//! - **Panic hook.** Panics in the closures of a model are caught and become errors. So that they are not also printed,
+//!   the first evaluation of a model installs a panic hook. The hook does nothing while the panicking thread runs a
+//!   closure of a model. It forwards all other panics to the hook that was installed before. The hook stays installed,
+//!   because hooks are shared by all threads and cannot be restored without a race. A program that sets its own hook
+//!   should do so before the first evaluation if it wants caught panics to stay silent; a hook set later replaces this
+//!   one and also sees the panics of closures.
+//! - **Logging.** If [`Engine::Auto`] cannot compile a model and evaluates it eagerly, the crate logs a warning with
+//!   the reason through [`log`]. Each reason is logged once per process.
 
 pub mod array;
-pub mod constraint;
-pub mod curvature;
 pub mod data;
 pub mod distributions;
 pub mod engine;
-pub mod error;
-pub mod fingerprint;
-pub mod gradient;
-pub mod layout;
-pub mod memory;
-pub mod minibatch;
-pub mod mode;
+mod fit;
 pub mod model;
-pub mod rng;
 pub mod special;
-pub mod text;
+mod transform;
 pub mod tree;
 
-/// The tensor library models are written in.
+/// The tensor library that models are written with.
 pub use burn_tensor as burn;
+/// The constraints of parameters, used by `#[derive(TensorTree)]`.
+pub use sgmcmc_gradient::constraint;
 
-pub use array::{array, default_device, full, ones, zeros};
-pub use constraint::Constraint;
-pub use data::{Columns, Dataset, Precision, Rows};
-pub use engine::{Analytic, AnalyticModel, Engine, Evaluator, ModelIdentity, Posterior, Target};
-pub use error::{BatchSizeError, Closure, Error, Result};
-pub use fingerprint::Fingerprint;
-pub use gradient::{
-    ControlVariate, ExactGradient, FullGradient, GradientEstimator, GradientNoise, MinibatchGradient, NoiseCovariance,
-    Oracle, Saga, Svrg,
-};
-pub use layout::{Block, Layout};
-pub use minibatch::{BatchSize, Epochs, Minibatch, Weighted, WithReplacement, WithoutReplacement};
-pub use mode::{Adam, AutoSearch, LbfgsSearch, Mode, ModeFinder, ModeSearch, Sgd};
+pub use array::{array, default_device, dtype, full, ones, zeros};
+pub use data::{Dataset, IntoDataset};
+pub use engine::{AnalyticTree, Engine, Posterior};
+pub use fit::FitTensors;
 pub use model::Model;
-pub use rng::ChainRng;
-pub use tree::{Named, TensorTree};
+pub use tree::{Named, TensorTree, TreeLayout};

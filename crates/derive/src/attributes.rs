@@ -1,18 +1,20 @@
-//! What `#[tree(…)]` may say.
+//! Parsing of the attribute `#[tree(…)]`.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, quote_spanned};
 use syn::meta::ParseNestedMeta;
 use syn::punctuated::Punctuated;
+use syn::token::Paren;
 use syn::{Attribute, Error, Expr, LitStr, Path, Result, Token, parenthesized, parse_quote};
 
-/// `#[tree(…)]` on the struct.
+/// The attributes `#[tree(…)]` of the struct.
 pub(crate) struct Container {
-    /// Where `sgmcmc` is found.
+    /// The path of the crate `sgmcmc`.
     pub(crate) library: Path,
 }
 
 impl Container {
+    /// Parses the attributes of the struct.
     pub(crate) fn parse(attributes: &[Attribute]) -> Result<Self> {
         let mut library: Path = parse_quote!(::sgmcmc);
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("tree")) {
@@ -28,22 +30,24 @@ impl Container {
     }
 }
 
-/// `#[tree(…)]` on a field.
+/// The attributes `#[tree(…)]` of a field.
 #[derive(Default)]
 pub(crate) struct Field {
-    /// The name used in paths.
+    /// The name of the field in paths.
     pub(crate) rename: Option<String>,
     /// Whether the field has no leaves.
     pub(crate) skip: bool,
-    /// The variant of `Constraint`, with its bounds.
+    /// The expression that constructs the constraint.
     pub(crate) constraint: Option<TokenStream>,
 }
 
-const KNOWN: &str = "a field may have `rename = \"name\"`, `skip`, or one of the constraints `positive`, `lower(a)`, `upper(b)`, \
-                     `interval(a, b)`, `unit_interval`, `simplex`, `ordered`, `positive_ordered`, `unit_vector`, `cholesky_correlation`";
+/// The valid attributes of a field, for error messages.
+const KNOWN: &str =
+    "a field may have `rename = \"name\"`, `skip`, or a constraint such as `positive` or `interval(a, b)`";
 
 impl Field {
-    pub(crate) fn parse(attributes: &[Attribute]) -> Result<Self> {
+    /// Parses the attributes of a field.
+    pub(crate) fn parse(attributes: &[Attribute], library: &Path) -> Result<Self> {
         let mut field = Self::default();
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("tree")) {
             attribute.parse_nested_meta(|meta| {
@@ -56,10 +60,7 @@ impl Field {
                     field.rename = Some(checked_name(&name)?);
                     return Ok(());
                 }
-                let Some(constraint) = constraint(&meta)? else {
-                    return Err(meta.error(format!("unknown attribute of a leaf: {KNOWN}")));
-                };
-                match field.constraint.replace(constraint) {
+                match field.constraint.replace(constraint(&meta, library)?) {
                     Some(_) => Err(meta.error("a leaf has at most one constraint")),
                     None => Ok(()),
                 }
@@ -69,48 +70,37 @@ impl Field {
     }
 }
 
-/// The constraint that `meta` names, if it names one.
-fn constraint(meta: &ParseNestedMeta<'_>) -> Result<Option<TokenStream>> {
-    let Some(name) = meta.path.get_ident().map(ToString::to_string) else { return Ok(None) };
-    let bounds = |wanted: usize| {
-        let content;
-        parenthesized!(content in meta.input);
-        let bounds = Punctuated::<Expr, Token![,]>::parse_terminated(&content)?;
-        if bounds.len() == wanted {
-            Ok(bounds.into_iter().map(|bound| quote!(::core::convert::Into::<f64>::into(#bound))))
-        } else {
-            Err(meta.error(format!("`{name}` takes {wanted} bound(s)")))
-        }
+/// Returns the expression that constructs a constraint: a call of the function of that name in `sgmcmc::constraint`.
+///
+/// The macro has no list of constraints. For an unknown name or a wrong number of bounds the compiler reports an
+/// error at the attribute.
+fn constraint(meta: &ParseNestedMeta<'_>, library: &Path) -> Result<TokenStream> {
+    let Some(name) = meta.path.get_ident() else {
+        return Err(meta.error(format!("unknown attribute of a leaf: {KNOWN}")));
     };
-    Ok(Some(match name.as_str() {
-        "positive" => quote!(Positive),
-        "unit_interval" => quote!(UnitInterval),
-        "simplex" => quote!(Simplex),
-        "ordered" => quote!(Ordered),
-        "positive_ordered" => quote!(PositiveOrdered),
-        "unit_vector" => quote!(UnitVector),
-        "cholesky_correlation" => quote!(CholeskyCorrelation),
-        "lower" => {
-            let bound = bounds(1)?;
-            quote!(Lower(#(#bound),*))
-        }
-        "upper" => {
-            let bound = bounds(1)?;
-            quote!(Upper(#(#bound),*))
-        }
-        "interval" => {
-            let bound = bounds(2)?;
-            quote!(Interval(#(#bound),*))
-        }
-        _ => return Ok(None),
-    }))
+    // All tokens of the call have spans in the attribute, so that the compiler reports errors there.
+    let respan = |mut token: TokenTree| {
+        token.set_span(name.span());
+        token
+    };
+    let library: TokenStream = library.to_token_stream().into_iter().map(respan).collect();
+    let mut call = quote_spanned!(name.span()=> #library::constraint::#name);
+    if meta.input.peek(Paren) {
+        let content;
+        let parentheses = parenthesized!(content in meta.input);
+        let bounds = Punctuated::<Expr, Token![,]>::parse_terminated(&content)?;
+        parentheses.surround(&mut call, |tokens| bounds.to_tokens(tokens));
+    } else {
+        Paren(name.span()).surround(&mut call, |_| ());
+    }
+    Ok(call)
 }
 
-/// Names become parts of paths such as `layer.weight[3]`, which must be read back.
+/// Checks a name. Names are parts of paths such as `layer.weight[3]`, which must be parsed unambiguously.
 fn checked_name(name: &LitStr) -> Result<String> {
     let text = name.value();
     if text.is_empty() || text.contains(['.', '[', ']']) {
-        return Err(Error::new(name.span(), "a leaf's name is not empty and has no `.`, `[` or `]`"));
+        return Err(Error::new(name.span(), "the name of a leaf must not be empty or contain `.`, `[` or `]`"));
     }
     Ok(text)
 }

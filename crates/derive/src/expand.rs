@@ -1,4 +1,4 @@
-//! The code that is written.
+//! The generated code.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -6,14 +6,15 @@ use syn::{Data, DeriveInput, Error, Fields, Result, parse_quote};
 
 use crate::attributes::{Container, Field};
 
+/// Generates the implementation of `TensorTree`.
 pub(crate) fn tensor_tree(input: &DeriveInput) -> Result<TokenStream> {
     let Container { library } = Container::parse(&input.attrs)?;
-    let fields = fields_of(input)?;
+    let fields = struct_fields(input)?;
     let (mut visits, mut rebuilds) = (Vec::new(), Vec::new());
     let mut generics = input.generics.clone();
     let bounds = generics.make_where_clause();
     for (position, field) in fields.iter().enumerate() {
-        let Field { rename, skip, constraint } = Field::parse(&field.attrs)?;
+        let Field { rename, skip, constraint } = Field::parse(&field.attrs, &library)?;
         let member = field
             .ident
             .as_ref()
@@ -26,7 +27,7 @@ pub(crate) fn tensor_tree(input: &DeriveInput) -> Result<TokenStream> {
         let name = rename.unwrap_or_else(|| member.to_string().trim_start_matches("r#").to_owned());
         let inner = quote!(|path| <#ty as #library::tree::TensorTree>::visit(&self.#member, path, visitor));
         visits.push(match constraint {
-            Some(constraint) => quote!(path.within_constrained(#name, #library::Constraint::#constraint, #inner);),
+            Some(constraint) => quote!(path.within_constrained(#name, #constraint, #inner);),
             None => quote!(path.within(#name, #inner);),
         });
         rebuilds.push(quote!(#member: <#ty as #library::tree::TensorTree>::rebuild(&self.#member, source)));
@@ -50,15 +51,16 @@ pub(crate) fn tensor_tree(input: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
-fn fields_of(input: &DeriveInput) -> Result<&Fields> {
-    let refuse = |what: &str| {
+/// Returns the fields of a struct, or an error for other types and for structs without fields.
+fn struct_fields(input: &DeriveInput) -> Result<&Fields> {
+    let error = |what: &str| {
         let remedy = "write a struct whose fields are tensors or trees of tensors";
         Err(Error::new_spanned(&input.ident, format!("{what} cannot be a tree of tensors: {remedy}")))
     };
     match &input.data {
-        Data::Struct(data) if data.fields.is_empty() => refuse("a struct without fields"),
+        Data::Struct(data) if data.fields.is_empty() => error("a struct without fields"),
         Data::Struct(data) => Ok(&data.fields),
-        Data::Enum(_) => refuse("an enum"),
-        Data::Union(_) => refuse("a union"),
+        Data::Enum(_) => error("an enum"),
+        Data::Union(_) => error("a union"),
     }
 }

@@ -1,13 +1,4 @@
-//! `#[derive(TensorTree)]`: structs of tensors as trees of tensors.
-//!
-//! Every field must be a tree of tensors itself; its name is its part of the path of its leaves.
-//!
-//! | attribute | on | meaning |
-//! |---|---|---|
-//! | `#[tree(rename = "w")]` | field | the name used in paths |
-//! | `#[tree(skip)]` | field | no leaves in here: the value is cloned from the template |
-//! | `#[tree(positive)]`, `#[tree(lower(a))]`, `#[tree(upper(b))]`, `#[tree(interval(a, b))]`, `#[tree(unit_interval)]`, `#[tree(simplex)]`, `#[tree(ordered)]`, `#[tree(positive_ordered)]`, `#[tree(unit_vector)]`, `#[tree(cholesky_correlation)]` | field | the values its leaves can take |
-//! | `#[tree(crate = path)]` | struct | where `sgmcmc` is found, if not at `::sgmcmc` |
+//! The derive macro `TensorTree`, for structs of tensors. Use it as `sgmcmc::TensorTree`.
 
 mod attributes;
 mod expand;
@@ -16,6 +7,40 @@ use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
 
 /// Implements `TensorTree` for a struct whose fields are trees of tensors.
+///
+/// The name of a field is part of the path of its leaves.
+///
+/// | attribute | on | meaning |
+/// |---|---|---|
+/// | `#[tree(rename = "w")]` | field | The name of the field in paths. |
+/// | `#[tree(skip)]` | field | The field has no leaves. Its value is cloned. |
+/// | `#[tree(positive)]`, `#[tree(interval(a, b))]`, … | field | The constraint of the leaves of the field. |
+/// | `#[tree(crate = path)]` | struct | The path of the crate `sgmcmc`, if it is not `::sgmcmc`. |
+///
+/// A constraint attribute has the name and the arguments of a function of the module `sgmcmc::constraint`.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::{Layout, TreeLayout};
+///
+/// #[derive(TensorTree)]
+/// struct Regression {
+///     #[tree(rename = "w")]
+///     weights: Tensor<1>,
+///     #[tree(positive)]
+///     sigma: Tensor<1>,
+///     #[tree(skip)]
+///     label: String,
+/// }
+///
+/// let start = Regression { weights: zeros([3]), sigma: ones([1]), label: "linear".into() };
+/// let layout = Layout::from_tree(&start)?;
+/// let names: Vec<&str> = layout.blocks().iter().map(|block| block.name.as_str()).collect();
+/// assert_eq!(names, ["w", "sigma"]);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[proc_macro_derive(TensorTree, attributes(tree))]
 pub fn derive_tensor_tree(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

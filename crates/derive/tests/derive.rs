@@ -1,7 +1,9 @@
-//! What `#[derive(TensorTree)]` writes, and what it says when it cannot.
+//! The code that `#[derive(TensorTree)]` generates, and its error messages.
 
+use sgmcmc::data::Rows;
+use sgmcmc::default_device;
 use sgmcmc::prelude::*;
-use sgmcmc::{Layout, burn};
+use sgmcmc::{Layout, TreeLayout, burn};
 
 #[derive(TensorTree)]
 struct Layer {
@@ -37,18 +39,18 @@ fn network() -> Network<2> {
 
 #[test]
 fn paths_follow_the_fields() {
-    let layout = Layout::of(&network()).unwrap();
+    let layout = Layout::from_tree(&network()).unwrap();
     let names: Vec<_> = layout.blocks().iter().map(|block| block.name.as_str()).collect();
     let expected = ["layers.0.weight", "layers.0.b", "layers.1.weight", "layers.1.b", "pair.0", "pair.1", "type"];
     assert_eq!(names, expected);
-    assert_eq!(layout.element(4), "layers.0.weight[1,1]");
+    assert_eq!(layout.value_name(4), "layers.0.weight[1,1]");
     assert_eq!(layout.dim(), 22);
 }
 
 #[test]
 fn trees_are_rebuilt_leaf_by_leaf() {
     let network = network();
-    let layout = Layout::of(&network).unwrap();
+    let layout = Layout::from_tree(&network).unwrap();
     let theta: Vec<f64> = (0..22).map(f64::from).collect();
     let rebuilt = layout.unflatten(&network, &theta, &default_device()).unwrap();
     assert_eq!(rebuilt.name, "net");

@@ -1,31 +1,42 @@
-//! Autocovariances and autocorrelations, by the fast Fourier transform.
+//! Autocovariances and autocorrelations by the fast Fourier transform.
 //!
-//! γ_t = 1/n Σ_{i<n−t} (x_i − x̄)(x_{i+t} − x̄), the biased estimate: divided by n at every lag, so that the sequence is positive definite.
-//! Padded with zeros to at least 2n, the inverse transform of the power spectrum is n γ_t at all lags at once.
+//! γ_t = 1/n Σ_{i<n−t} (x_i − x̄)(x_{i+t} − x̄) is the biased estimate. It is divided by n at every lag, so that the
+//! sequence is positive definite. For a series padded with zeros to at least 2n, the inverse transform of the power
+//! spectrum is n γ_t at all lags.
 
 use std::cell::RefCell;
 
 use realfft::RealFftPlanner;
 
 thread_local! {
-    /// Plans are made once per length and thread.
+    /// The planner of the thread, which caches the plan of each length.
     static PLANNER: RefCell<RealFftPlanner<f64>> = RefCell::new(RealFftPlanner::new());
 }
 
-/// The autocorrelations γ_t/γ_0 at the lags 0..n.
+/// Returns the autocorrelations γ_t/γ_0 at the lags 0..n.
 ///
-/// NaN for draws that do not vary or are not finite, nothing for no draws.
+/// γ_t = 1/n Σ_{i<n−t} (x_i − x̄)(x_{i+t} − x̄). The result is NaN if the draws are constant or not finite.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::autocorrelation;
+///
+/// let rho = autocorrelation(&[1.0, -1.0, 1.0, -1.0]);
+/// assert!(rho.iter().zip([1.0, -0.75, 0.5, -0.25]).all(|(found, expected)| (found - expected).abs() < 1e-12));
+/// ```
 pub fn autocorrelation(draws: &[f64]) -> Vec<f64> {
-    let centre = draws.iter().sum::<f64>() / draws.len() as f64;
-    let centred: Vec<f64> = draws.iter().map(|x| x - centre).collect();
-    let products = lagged_products(&[&centred], draws.len());
+    let center = draws.iter().sum::<f64>() / draws.len() as f64;
+    let centered: Vec<f64> = draws.iter().map(|x| x - center).collect();
+    let products = lagged_products(&[&centered], draws.len());
     let variance = products.first().copied().unwrap_or(f64::NAN);
     products.into_iter().map(|product| product / variance).collect()
 }
 
-/// Σ over `series` (centred, of one length n) of Σ_{i<n−t} y_i y_{i+t}, at the lags 0..lags with lags ≤ n, or some more.
+/// Returns Σ_{i<n−t} y_i y_{i+t}, summed over the centered `series` of one length n, at the lags 0..lags or more.
 ///
-/// Power spectra add up, so any number of series takes one inverse transform. At lags below l it is enough to pad to n + l.
+/// Power spectra are additive, so any number of series needs one inverse transform. For lags below l it suffices to
+/// pad to n + l.
 pub(crate) fn lagged_products(series: &[&[f64]], lags: usize) -> Vec<f64> {
     let n = series.first().map_or(0, |first| first.len());
     if n == 0 {
@@ -40,8 +51,8 @@ pub(crate) fn lagged_products(series: &[&[f64]], lags: usize) -> Vec<f64> {
     let (mut input, mut spectrum) = (forward.make_input_vec(), forward.make_output_vec());
     let mut scratch = forward.make_scratch_vec();
     let mut power = inverse.make_input_vec();
-    for one in series {
-        input[..n].copy_from_slice(one);
+    for values in series {
+        input[..n].copy_from_slice(values);
         input[n..].fill(0.0);
         if forward.process_with_scratch(&mut input, &mut spectrum, &mut scratch).is_err() {
             return vec![f64::NAN; lags];
@@ -56,7 +67,9 @@ pub(crate) fn lagged_products(series: &[&[f64]], lags: usize) -> Vec<f64> {
     input
 }
 
-/// The smallest even 2^a 3^b, or five times that, that is not below `least`: more fives take longer than the numbers they save.
+/// Returns the smallest even length of the form 2^a 3^b or 5 · 2^a 3^b that is at least `least`.
+///
+/// More factors of five would make the transform slower than the padding they avoid.
 fn fast_length(least: usize) -> usize {
     (least..)
         .find(|length| {
@@ -76,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_transform_gives_the_sums_of_products() {
+    fn the_transform_equals_direct_sums_of_products() {
         let a: Vec<f64> = (0..37).map(|i| f64::from(i * i % 11) - 4.0).collect();
         let b: Vec<f64> = (0..37).map(|i| f64::from(i * 5 % 7) - 3.0).collect();
         for lags in [1, 7, 20, 37] {
@@ -90,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wave_is_correlated_with_itself_and_a_constant_with_nothing() {
+    fn alternating_draws_are_correlated_and_constant_draws_undefined() {
         let wave: Vec<f64> = (0..1000).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
         let found = autocorrelation(&wave);
         assert!((found[0] - 1.0).abs() < 1e-12 && (found[1] + 0.999).abs() < 1e-12 && (found[2] - 0.998).abs() < 1e-12);

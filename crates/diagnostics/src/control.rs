@@ -1,54 +1,87 @@
-//! Zero-variance control variates: a better estimate of E g(θ) from the draws and their gradients, after the run.
+//! Zero-variance control variates: better estimates of E g(θ) from the draws and their gradients, after the run.
 //!
-//! For a polynomial Q and z = −½∇ log p(θ), h = −½ΔQ + ∇Q·z has mean zero under p, and so has it with an unbiased estimate of the gradient (Mira, Solgi & Imparato 2013;
-//! Friel, Mira & Oates 2016; Baker 2018, section 3.4). The corrected values g̃ = g + Σ c_k h_k have the same mean and, with the coefficients of least squares
-//! c = −Var(h)⁻¹ Cov(h, g), less variance; for a normal law and g of Q's degree none at all. (The thesis prints the coefficients without the minus, and h with ΔQ in place of −½ΔQ.)
+//! For a polynomial Q and z = −½∇ log p(θ), the function h = −½ΔQ + ∇Q·z has mean zero under p. This also holds if
+//! the gradient is replaced by an unbiased estimate (Mira, Solgi & Imparato 2013; Friel, Mira & Oates 2016; Baker
+//! 2018, section 3.4). The corrected values g̃ = g + Σ c_k h_k have the same mean. With the least-squares
+//! coefficients c = −Var(h)⁻¹ Cov(h, g) they have less variance, and no variance if p is normal and g is a polynomial
+//! of the degree of Q. (The thesis prints the coefficients without the minus sign, and h with ΔQ instead of −½ΔQ.)
 //!
-//! Q is taken in θ − θ̄, which spans the same polynomials. Gradients of a control-variate estimator help far more than plain minibatch ones, whose noise
-//! grows with the data (theorem 3.4.2 of the thesis).
+//! Q is a polynomial in θ − θ̄, which spans the same space. Gradients of a control-variate estimator reduce the
+//! variance far more than plain minibatch gradients, whose noise grows with the number of observations (theorem 3.4.2
+//! of the thesis).
 
 use crate::error::{self, Error};
 use crate::linear::least_squares;
 use crate::{mean, standard_deviation};
 
-/// The polynomials Q.
+/// The degree of the polynomials Q.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Polynomial {
     /// Q = aᵀθ: d coefficients.
     Linear,
-    /// With all products of two parameters: d + d(d + 1)/2 coefficients.
+    /// Linear terms and all products of two parameters: d + d(d + 1)/2 coefficients.
     Quadratic,
 }
 
-/// What a run left for the correction.
+/// The draws of a run and their gradients.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::control::Run;
+///
+/// // The gradient of the standard normal log density is −θ.
+/// let (draws, gradients) = ([-1.0, 0.5, 2.0, 1.0], [1.0, -0.5, -2.0, -1.0]);
+/// let run = Run { draws: &draws, gradients: &gradients, dimension: 1, weights: None };
+/// assert_eq!(run.draws.len(), run.gradients.len());
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
-    /// The draws θ, row by row.
+    /// The draws θ, in row-major order with one row per draw.
     pub draws: &'a [f64],
-    /// The gradients ∇ log p(θ) or their estimates, row by row like the draws.
+    /// The gradients ∇ log p(θ) or their estimates, in the layout of the draws.
     pub gradients: &'a [f64],
     /// The number of parameters.
     pub dimension: usize,
-    /// A weight for each draw, or none for equal weights.
+    /// The weight of each draw, or `None` for equal weights.
     pub weights: Option<&'a [f64]>,
 }
 
 /// A corrected estimate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Corrected {
-    /// The estimate without correction: the mean of g.
+    /// The uncorrected estimate: the mean of g.
     pub plain: f64,
     /// The corrected estimate: the mean of g̃.
     pub estimate: f64,
-    /// Var g / Var g̃.
+    /// The variance reduction Var g / Var g̃.
     pub variance_reduction: f64,
-    /// The coefficients of Q: a_1..a_d of θ_i − θ̄_i, then for a quadratic those of (θ_i − θ̄_i)(θ_j − θ̄_j) for i = 1..d, j = i..d.
+    /// The coefficients of Q: those of θ_i − θ̄_i for i = 1..d, and for a quadratic polynomial then those of
+    /// (θ_i − θ̄_i)(θ_j − θ̄_j) for i = 1..d, j = i..d.
     pub coefficients: Vec<f64>,
-    /// g̃ draw by draw, to take effective sizes or standard errors of.
+    /// The corrected value g̃ of each draw, for effective sample sizes and standard errors.
     pub values: Vec<f64>,
 }
 
-/// Corrects the mean of a test function from its `values` at the draws.
+/// Estimates the mean of a test function from its `values` at the draws, with control variates.
+///
+/// # Errors
+///
+/// Returns an error if slices have inconsistent lengths, if a number is not finite, if a weight is invalid, or if
+/// there are fewer draws than coefficients plus two.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::control::{Polynomial, Run, zero_variance};
+///
+/// // The gradient of the standard normal log density is −θ, so the mean of θ is found exactly.
+/// let (draws, gradients) = ([-1.0, 0.5, 2.0, 1.0], [1.0, -0.5, -2.0, -1.0]);
+/// let run = Run { draws: &draws, gradients: &gradients, dimension: 1, weights: None };
+/// let corrected = zero_variance(run, &draws, Polynomial::Linear).unwrap();
+/// assert_eq!(corrected.plain, 0.625);
+/// assert!(corrected.estimate.abs() < 1e-12);
+/// ```
 pub fn zero_variance(run: Run<'_>, values: &[f64], polynomial: Polynomial) -> Result<Corrected, Error> {
     let d = run.dimension;
     let n = error::rows("draws", run.draws, d)?;
@@ -83,25 +116,25 @@ pub fn zero_variance(run: Run<'_>, values: &[f64], polynomial: Polynomial) -> Re
     })
 }
 
-/// The columns h_k.
+/// Returns the control variates h_k, one column each.
 fn controls(run: Run<'_>, weights: &[f64], polynomial: Polynomial) -> Vec<Vec<f64>> {
     let d = run.dimension;
     let column = |table: &[f64], index: usize| -> Vec<f64> { table.iter().skip(index).step_by(d).copied().collect() };
     let gradients: Vec<Vec<f64>> = (0..d).map(|index| column(run.gradients, index)).collect();
     let mut controls: Vec<Vec<f64>> = gradients.iter().map(|g| g.iter().map(|g| -0.5 * g).collect()).collect();
     if polynomial == Polynomial::Quadratic {
-        let centred: Vec<Vec<f64>> = (0..d)
+        let centered: Vec<Vec<f64>> = (0..d)
             .map(|index| {
                 let draws = column(run.draws, index);
-                let centre = mean(&draws, weights);
-                draws.into_iter().map(|x| x - centre).collect()
+                let center = mean(&draws, weights);
+                draws.into_iter().map(|x| x - center).collect()
             })
             .collect();
         for i in 0..d {
             for j in i..d {
                 let laplacian = if i == j { 2.0 } else { 0.0 };
                 let h = |draw: usize| {
-                    let slope = centred[j][draw] * gradients[i][draw] + centred[i][draw] * gradients[j][draw];
+                    let slope = centered[j][draw] * gradients[i][draw] + centered[i][draw] * gradients[j][draw];
                     -0.5 * (laplacian + slope)
                 };
                 controls.push((0..weights.len()).map(h).collect());
@@ -111,35 +144,35 @@ fn controls(run: Run<'_>, weights: &[f64], polynomial: Polynomial) -> Vec<Vec<f6
     controls
 }
 
-/// −Var(h)⁻¹ Cov(h, g): the negative of the slopes of g on the controls, with an intercept.
+/// Returns −Var(h)⁻¹ Cov(h, g), the negative slopes of the regression of g on the controls with an intercept.
 fn coefficients(controls: &[Vec<f64>], values: &[f64], weights: &[f64]) -> Vec<f64> {
     let roots: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
-    let centred = |column: &[f64]| -> Vec<f64> {
-        let centre = mean(column, weights);
-        column.iter().zip(&roots).map(|(x, root)| (x - centre) * root).collect()
+    let centered = |column: &[f64]| -> Vec<f64> {
+        let center = mean(column, weights);
+        column.iter().zip(&roots).map(|(x, root)| (x - center) * root).collect()
     };
-    // All columns of length one: which of them depends on the others is not a matter of units.
-    let mut columns: Vec<Vec<f64>> = controls.iter().map(|control| centred(control)).collect();
+    // The columns are scaled to length one, so that the detection of dependent columns does not depend on units.
+    let mut columns: Vec<Vec<f64>> = controls.iter().map(|control| centered(control)).collect();
     let sizes: Vec<f64> = columns.iter().map(|column| crate::lanes::dot(column, column).sqrt()).collect();
     for (column, size) in columns.iter_mut().zip(&sizes) {
         column.iter_mut().for_each(|x| *x /= if *size > 0.0 { *size } else { 1.0 });
     }
-    let slopes = least_squares(columns, centred(values));
+    let slopes = least_squares(columns, centered(values));
     slopes.iter().zip(&sizes).map(|(slope, size)| if *size > 0.0 { -slope / size } else { 0.0 }).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linear::cholesky;
     use crate::testing::autoregression;
+    use sgmcmc_numerics::Cholesky;
 
     const MEAN: [f64; 3] = [1.0, -2.0, 0.5];
-    /// The precision of the normal law, and its inverse.
+    /// The precision matrix of the normal distribution.
     const PRECISION: [f64; 9] = [2.0, 0.5, 0.0, 0.5, 1.0, 0.3, 0.0, 0.3, 4.0];
 
     fn gaussian(n: usize) -> (Vec<f64>, Vec<f64>) {
-        // Correlated draws, not even of the law itself: the identity does not need them to be.
+        // The draws are correlated and do not have the target distribution. The identity holds for any draws.
         let noise: Vec<Vec<f64>> = (0..3).map(|k| autoregression(0.7, n, 40 + k)).collect();
         let draws: Vec<f64> = (0..3 * n).map(|i| MEAN[i % 3] + noise[i % 3][i / 3] + 0.3 * noise[0][i / 3]).collect();
         let gradient = |row: &[f64], i: usize| -(0..3).map(|j| PRECISION[i * 3 + j] * (row[j] - MEAN[j])).sum::<f64>();
@@ -148,22 +181,14 @@ mod tests {
     }
 
     fn covariance(i: usize, j: usize) -> f64 {
-        // Column j of the inverse, by the factor of the precision.
-        let factor = cholesky(&PRECISION, 3).unwrap();
-        let mut x = [0.0; 3];
-        for row in 0..3 {
-            let known: f64 = (0..row).map(|k| factor[row * 3 + k] * x[k]).sum();
-            x[row] = (f64::from(u8::from(row == j)) - known) / factor[row * 3 + row];
-        }
-        for row in (0..3).rev() {
-            let known: f64 = (row + 1..3).map(|k| factor[k * 3 + row] * x[k]).sum();
-            x[row] = (x[row] - known) / factor[row * 3 + row];
-        }
-        x[i]
+        let mut column = [0.0; 3];
+        column[j] = 1.0;
+        Cholesky::new(&PRECISION, 3).unwrap().solve(&mut column);
+        column[i]
     }
 
     #[test]
-    fn exact_gradients_of_a_normal_law_leave_no_variance() {
+    fn exact_gradients_of_a_normal_distribution_leave_no_variance() {
         let (draws, gradients) = gaussian(400);
         let weights: Vec<f64> = (0..400).map(|t| 1.0 / (1.0 + 0.1 * f64::from(t))).collect();
         for weights in [None, Some(&weights[..])] {
@@ -189,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_and_copies_do_no_harm() {
+    fn inconsistent_lengths_are_errors_and_duplicate_columns_are_allowed() {
         let (draws, gradients) = gaussian(20);
         let run = Run { draws: &draws, gradients: &gradients, dimension: 3, weights: None };
         assert!(matches!(zero_variance(run, &[1.0; 19], Polynomial::Linear), Err(Error::Length { .. })));

@@ -1,4 +1,4 @@
-//! All that a line of a summary says of a value, from one sort of its draws.
+//! All columns of a summary row, from one sort of the draws.
 
 use std::ops::Range;
 
@@ -6,22 +6,31 @@ use rayon::prelude::*;
 
 use crate::sample::Sample;
 
-/// The columns of ArviZ 1.x's `summary`, of one value.
+/// The row of one value in a summary, with the columns of `summary` in ArviZ 1.x.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::describe;
+///
+/// let row = describe(&[[1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 4.0, 3.0]]);
+/// assert_eq!((row.mean, row.eti89_lb, row.eti89_ub), (2.5, 1.0, 4.0));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Description {
     /// The mean.
     pub mean: f64,
     /// The standard deviation.
     pub sd: f64,
-    /// The lower end of the equal-tailed interval that holds 89 % (the quantile at 0.055).
+    /// The lower bound of the equal-tailed interval of probability 89 % (the quantile at 0.055).
     pub eti89_lb: f64,
-    /// Its upper end (the quantile at 0.945).
+    /// The upper bound of that interval (the quantile at 0.945).
     pub eti89_ub: f64,
     /// The effective sample size of the bulk.
     pub ess_bulk: f64,
     /// The effective sample size of the tails.
     pub ess_tail: f64,
-    /// Rank-normalised split R-hat.
+    /// Rank-normalized split R-hat.
     pub r_hat: f64,
     /// The Monte Carlo standard error of the mean.
     pub mcse_mean: f64,
@@ -29,66 +38,99 @@ pub struct Description {
     pub mcse_sd: f64,
 }
 
-/// Describes the draws of one value in all chains.
+/// Computes the summary row of one value from its draws in all chains.
 ///
-/// Mean, sd and interval are of all draws; if chains differ in length, the rest is of all chains cut to the shortest.
+/// Mean, standard deviation and interval use all draws. If chains differ in length, the other columns use the chains
+/// truncated to the shortest.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::describe;
+///
+/// let row = describe(&[[1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 4.0, 3.0]]);
+/// assert_eq!(row.mean, 2.5);
+/// assert!((row.sd - (10.0_f64 / 7.0).sqrt()).abs() < 1e-14);
+/// ```
 pub fn describe<C: AsRef<[f64]>>(chains: &[C]) -> Description {
-    let cut = Sample::new(chains);
-    let all = chains.iter().map(|chain| chain.as_ref().len()).sum();
-    finish(&cut, all, || Sample::new(&[chains.iter().map(AsRef::as_ref).collect::<Vec<_>>().concat()]))
+    let truncated = Sample::new(chains);
+    let draws = chains.iter().map(|chain| chain.as_ref().len()).sum();
+    with_all_draws(&truncated, draws, || Sample::new(&[chains.iter().map(AsRef::as_ref).collect::<Vec<_>>().concat()]))
 }
 
-/// Describes the draws of one value in all chains, with a weight for each draw; equal weights give what [`describe`] gives.
+/// Computes the summary row of one value from its draws in all chains and a weight for each draw.
+///
+/// Equal weights give exactly the result of [`describe`].
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::describe_weighted;
+///
+/// let row = describe_weighted(&[[1.0, 2.0, 3.0, 4.0]], &[[1.0, 1.0, 1.0, 3.0]]);
+/// assert_eq!(row.mean, 3.0);
+/// ```
 pub fn describe_weighted<C: AsRef<[f64]>, W: AsRef<[f64]>>(chains: &[C], weights: &[W]) -> Description {
-    let cut = Sample::weighted(chains, weights);
-    let all: usize = chains.iter().map(|chain| chain.as_ref().len()).sum();
+    let truncated = Sample::weighted(chains, weights);
+    let draws: usize = chains.iter().map(|chain| chain.as_ref().len()).sum();
     let joined = || {
         let pairs = chains.iter().zip(weights).flat_map(|(chain, weights)| chain.as_ref().iter().zip(weights.as_ref()));
         let (draws, weights): (Vec<f64>, Vec<f64>) = pairs.unzip();
         Sample::weighted(&[draws], &[weights])
     };
-    finish(&cut, all, joined)
+    with_all_draws(&truncated, draws, joined)
 }
 
-/// Describes every value of a fit, on all threads of the current `rayon` pool.
+/// Computes the summary rows of all values of a fit, on all threads of the current `rayon` pool.
 ///
-/// A chain is a table row by row, `width` values a draw; `weights` has a weight for each draw of each chain, or nothing for equal weights. Rows that
-/// are not complete are left out.
+/// A chain is a row-major table with one row of `width` values per draw. `weights` has a weight for each draw of each
+/// chain; `None` means equal weights. Incomplete rows are ignored.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::describe_all;
+///
+/// // One chain of four draws of two values.
+/// let rows = describe_all(&[[1.0, 10.0, 2.0, 20.0, 3.0, 30.0, 4.0, 40.0]], 2, None);
+/// assert_eq!((rows[0].mean, rows[1].mean), (2.5, 25.0));
+/// ```
 pub fn describe_all<C: AsRef<[f64]> + Sync>(
     chains: &[C],
     width: usize,
     weights: Option<&[&[f64]]>,
 ) -> Vec<Description> {
-    /// Values taken at a time: a row's values stand side by side in memory, and the next row's on another page.
-    const TOGETHER: usize = 32;
+    /// The number of columns per task. Neighboring columns share cache lines, and consecutive rows are far apart in
+    /// memory.
+    const COLUMNS_PER_TASK: usize = 32;
     let tables: Vec<&[f64]> = chains.iter().map(AsRef::as_ref).collect();
-    let firsts: Vec<usize> = (0..width).step_by(TOGETHER).collect();
+    let firsts: Vec<usize> = (0..width).step_by(COLUMNS_PER_TASK).collect();
     let lengths: Vec<usize> = tables.iter().map(|table| table.len().checked_div(width).unwrap_or(0)).collect();
-    // The length of all chains, if they have one and no weights.
+    // The common length of the chains, if they have one and there are no weights.
     let length =
         lengths.first().filter(|first| weights.is_none() && **first > 0 && lengths.iter().all(|n| n == *first));
     let block = |first: usize| {
-        let columns = columns(&tables, width, first..width.min(first + TOGETHER));
+        let columns = columns(&tables, width, first..width.min(first + COLUMNS_PER_TASK));
         columns.into_iter().map(|column| match (length, weights) {
-            (Some(length), _) => Sample::of(column, None, lengths.len(), *length).describe(),
-            (None, None) => describe(&pieces(&column, &lengths)),
-            (None, Some(weights)) => describe_weighted(&pieces(&column, &lengths), weights),
+            (Some(length), _) => Sample::from_parts(column, None, lengths.len(), *length).describe(),
+            (None, None) => describe(&split(&column, &lengths)),
+            (None, Some(weights)) => describe_weighted(&split(&column, &lengths), weights),
         })
     };
     firsts.into_par_iter().flat_map_iter(block).collect()
 }
 
-/// The columns `range` of `tables` of `width` values a row, each over all tables one after another.
+/// Returns the columns `range` of row-major tables with `width` columns. Each column is concatenated over all tables.
 fn columns(tables: &[&[f64]], width: usize, range: Range<usize>) -> Vec<Vec<f64>> {
-    /// Rows taken at a time: as many numbers of a column as come into the cache together.
+    /// The number of rows per block, chosen so that a block of a column fills one cache line.
     const ROWS: usize = 8;
     let length = tables.iter().map(|table| table.len() / width).sum();
     let mut columns: Vec<Vec<f64>> = range.clone().map(|_| Vec::with_capacity(length)).collect();
     for table in tables {
         let mut groups = table.chunks_exact(ROWS * width);
         for group in &mut groups {
-            for (column, place) in columns.iter_mut().zip(range.clone()) {
-                let values: [f64; ROWS] = std::array::from_fn(|row| group[row * width + place]);
+            for (column, index) in columns.iter_mut().zip(range.clone()) {
+                let values: [f64; ROWS] = std::array::from_fn(|row| group[row * width + index]);
                 column.extend_from_slice(&values);
             }
         }
@@ -99,17 +141,17 @@ fn columns(tables: &[&[f64]], width: usize, range: Range<usize>) -> Vec<Vec<f64>
     columns
 }
 
-/// A column cut into chains of these lengths.
-fn pieces<'c>(column: &'c [f64], lengths: &[usize]) -> Vec<&'c [f64]> {
+/// Splits a column into chains of the given lengths.
+fn split<'c>(column: &'c [f64], lengths: &[usize]) -> Vec<&'c [f64]> {
     let mut rest = column;
-    let mut piece = |length: &usize| rest.split_off(..*length).unwrap_or_default();
-    lengths.iter().map(&mut piece).collect()
+    let mut next = |length: &usize| rest.split_off(..*length).unwrap_or_default();
+    lengths.iter().map(&mut next).collect()
 }
 
-/// The description, with mean, sd and interval of all draws if some were cut.
-fn finish(cut: &Sample, all: usize, joined: impl FnOnce() -> Sample) -> Description {
-    let description = cut.describe();
-    if cut.chains() * cut.length() == all {
+/// Describes the truncated sample. If draws were truncated, mean, standard deviation and interval are of all draws.
+fn with_all_draws(truncated: &Sample, draws: usize, joined: impl FnOnce() -> Sample) -> Description {
+    let description = truncated.describe();
+    if truncated.chains() * truncated.length() == draws {
         return description;
     }
     let joined = joined();
@@ -122,16 +164,16 @@ fn finish(cut: &Sample, all: usize, joined: impl FnOnce() -> Sample) -> Descript
     }
 }
 
-/// The ends of the interval, as ArviZ computes them.
+/// The probabilities of the bounds of the interval, computed as in ArviZ.
 const LOWER: f64 = (1.0 - 0.89) / 2.0;
 const UPPER: f64 = 1.0 - LOWER;
 
 impl Sample {
-    /// All that a line of a summary says.
+    /// Computes all columns of the summary row.
     pub fn describe(&self) -> Description {
         let (eti89_lb, eti89_ub) = (self.quantile(LOWER), self.quantile(UPPER));
         let squares = self.squared_deviations();
-        let (mean, sd) = (self.mean(), self.sd_of(&squares));
+        let (mean, sd) = (self.mean(), self.sd_from_squares(&squares));
         if !self.is_valid(1) {
             let (ess_bulk, ess_tail, r_hat, mcse_mean, mcse_sd) = (f64::NAN, f64::NAN, f64::NAN, f64::NAN, f64::NAN);
             return Description { mean, sd, eti89_lb, eti89_ub, ess_bulk, ess_tail, r_hat, mcse_mean, mcse_sd };
@@ -144,9 +186,9 @@ impl Sample {
             eti89_ub,
             ess_bulk: self.effective_size(&scores),
             ess_tail: self.ess_tail(),
-            r_hat: self.r_hat_of(&scores),
+            r_hat: self.r_hat_from_scores(&scores),
             mcse_mean: sd / self.ess_mean().sqrt(),
-            mcse_sd: self.mcse_sd_of(&squares),
+            mcse_sd: self.mcse_sd_from_squares(&squares),
         }
     }
 }
@@ -162,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_description_is_its_parts() {
+    fn a_description_has_the_values_of_the_single_diagnostics() {
         let chains = chains();
         let found = describe(&chains);
         assert_eq!(found.ess_bulk.to_bits(), ess_bulk(&chains).to_bits());
@@ -192,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn shorter_chains_cost_no_draws_of_the_mean() {
+    fn the_mean_uses_all_draws_of_chains_of_different_lengths() {
         let mut chains = chains();
         chains[2].truncate(200);
         let found = describe(&chains);
@@ -220,7 +262,7 @@ mod tests {
         assert_eq!(describe_all(&cut, 11, None), expected);
         for none in [vec![], vec![vec![]]] {
             let found = describe_all::<Vec<f64>>(&none, 2, None);
-            assert!(found.len() == 2 && found.iter().all(|line| line.mean.is_nan() && line.r_hat.is_nan()));
+            assert!(found.len() == 2 && found.iter().all(|row| row.mean.is_nan() && row.r_hat.is_nan()));
         }
     }
 }

@@ -1,29 +1,38 @@
-//! What can be wrong with tables of draws.
+//! Errors of the diagnostics.
 
-/// Why a table of draws says nothing.
+/// An error in the arguments of a diagnostic.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::{Error, ksd::Points};
+///
+/// let error = Points::new(&[1.0, 2.0], &[0.5], 1).unwrap_err();
+/// assert!(matches!(error, Error::Length { found: 1, expected: 2, .. }));
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A slice does not have the length its partner asks for.
+    /// A slice does not have the expected length.
     #[error("{what} has {found} numbers, expected {expected}: give one for each {per}")]
     Length {
-        /// Which slice.
+        /// The name of the slice.
         what: &'static str,
-        /// How many it has.
+        /// The number of elements.
         found: usize,
-        /// How many it should have.
+        /// The expected number of elements.
         expected: usize,
-        /// What each number belongs to.
+        /// The item that needs one element each.
         per: &'static str,
     },
     /// There are too few draws.
     #[error("{what} has {found} draws, at least {least} are needed: sample longer or thin less")]
     TooFew {
-        /// Which sample.
+        /// The name of the sample.
         what: &'static str,
-        /// How many it has.
+        /// The number of draws.
         found: usize,
-        /// How many are needed.
+        /// The smallest number of draws.
         least: usize,
     },
     /// A number is NaN or infinite.
@@ -31,29 +40,29 @@ pub enum Error {
         "{what} has a value that is not finite at draw {row}, column {column}: leave such draws out or start after them"
     )]
     NotFinite {
-        /// Which slice.
+        /// The name of the slice.
         what: &'static str,
-        /// The draw.
+        /// The index of the draw.
         row: usize,
-        /// The column.
+        /// The index of the column.
         column: usize,
     },
-    /// A column that is not there was asked for.
-    #[error("column {column} was asked for, but a draw has {width}: count from 0")]
+    /// A column index is out of range.
+    #[error("column {column} was requested, but a draw has {width}: count from 0")]
     Column {
-        /// The column.
+        /// The index of the column.
         column: usize,
-        /// How many there are.
+        /// The number of columns.
         width: usize,
     },
     /// A setting is out of its range.
     #[error("{what} is {found}, expected {expected}")]
     Setting {
-        /// Which setting.
+        /// The name of the setting.
         what: &'static str,
         /// Its value.
         found: f64,
-        /// What it may be.
+        /// The valid values.
         expected: &'static str,
     },
     /// A covariance is not positive definite.
@@ -61,32 +70,44 @@ pub enum Error {
         "the covariance is not positive definite at row {row}: leave out parameters that are combinations of others"
     )]
     NotPositiveDefinite {
-        /// The first row that depends on those above it.
+        /// The index of the first row that depends on the rows above it.
         row: usize,
     },
-    /// All weights are zero, or one is negative or not finite.
+    /// All weights are zero, or a weight is negative or not finite.
     #[error("the weight of draw {row} is {found}, expected a number ≥ 0, and not all zero")]
     Weight {
-        /// The draw.
+        /// The index of the draw.
         row: usize,
-        /// Its weight.
+        /// The weight of the draw.
         found: f64,
     },
 }
 
-/// Checks that `values` has rows of `width` finite numbers, and gives how many.
+impl From<sgmcmc_numerics::Error> for Error {
+    fn from(error: sgmcmc_numerics::Error) -> Self {
+        match error {
+            sgmcmc_numerics::Error::NotPositiveDefinite { row, .. } => Self::NotPositiveDefinite { row },
+            sgmcmc_numerics::Error::Length { expected, found, .. } => {
+                Self::Length { what: "the covariance", found, expected, per: "pair of parameters" }
+            }
+            _ => Self::NotPositiveDefinite { row: 0 },
+        }
+    }
+}
+
+/// Checks that `values` consists of rows of `width` finite numbers. Returns the number of rows.
 pub(crate) fn rows(what: &'static str, values: &[f64], width: usize) -> Result<usize, Error> {
     if width == 0 || !values.len().is_multiple_of(width) {
         let expected = values.len().div_ceil(width.max(1)) * width.max(1);
         return Err(Error::Length { what, found: values.len(), expected, per: "column of every draw" });
     }
     match values.iter().position(|value| !value.is_finite()) {
-        Some(place) => Err(Error::NotFinite { what, row: place / width, column: place % width }),
+        Some(index) => Err(Error::NotFinite { what, row: index / width, column: index % width }),
         None => Ok(values.len() / width),
     }
 }
 
-/// Checks that there is a weight for each of `n` draws.
+/// Checks that there are `n` valid weights.
 pub(crate) fn weights(weights: &[f64], n: usize) -> Result<(), Error> {
     if weights.len() != n {
         return Err(Error::Length { what: "weights", found: weights.len(), expected: n, per: "draw" });

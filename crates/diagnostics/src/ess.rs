@@ -1,45 +1,100 @@
-//! Effective sample sizes: how many independent draws would do as well, for one purpose or another.
+//! Effective sample sizes: the number of independent draws that would estimate a quantity equally well.
 //!
-//! All are the size of a mean ([`geyer`](crate::geyer) has the formula), of half-chains and of another series each: the normal scores of the
-//! ranks (bulk), the draws (mean), their squared deviations (sd), or the indicators of lying at or below a quantile (quantile); the tail's is
-//! the smaller of the quantiles 0.11 and 0.89, as in ArviZ 1.x, whose intervals hold 89 %.
+//! Each is the effective size for a mean ([`geyer`](crate::geyer) has the formula) of a series computed from split
+//! chains: the normal scores of the ranks (bulk), the draws (mean), their squared deviations (standard deviation), or
+//! the indicators of draws at or below a quantile (quantile). The size of the tails is the smaller one of the
+//! quantiles 0.11 and 0.89, as in ArviZ 1.x with its default interval of 89 %.
 
 use crate::sample::Sample;
 use crate::{geyer, indicator};
 
-/// The interval's probability in ArviZ 1.x; the tails are beyond this quantile and its mirror image.
+/// The default probability of intervals in ArviZ 1.x. The tails are beyond this quantile and its complement.
 const TAIL: f64 = 0.89;
 
-/// The effective sample size of the bulk of the distribution.
+/// Returns the effective sample size of the bulk of the distribution.
 ///
-/// This and the others are NaN for fewer than four draws a chain and for NaN among the draws; draws that do not vary count in full.
+/// It is NaN if a chain has fewer than four draws or if a draw is NaN. For constant draws it is the number of draws.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::ess_bulk;
+///
+/// let drift: Vec<f64> = (0..100).map(f64::from).collect();
+/// assert!(ess_bulk(&[drift]) < 10.0);
+/// assert_eq!(ess_bulk(&[[2.0; 10]]), 10.0);
+/// ```
 pub fn ess_bulk<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
     Sample::new(chains).ess_bulk()
 }
 
-/// The effective sample size of the tails.
+/// Returns the effective sample size of the tails.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::ess_tail;
+///
+/// assert_eq!(ess_tail(&[[2.0; 10]]), 10.0);
+/// ```
 pub fn ess_tail<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
     Sample::new(chains).ess_tail()
 }
 
-/// The effective sample size for the mean.
+/// Returns the effective sample size for the mean.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::ess_mean;
+///
+/// assert_eq!(ess_mean(&[[2.0; 10]]), 10.0);
+/// // The size of S draws is at most S log10(S).
+/// assert!((ess_mean(&[[1.0, 2.0, 3.0, 4.0]]) - 4.0 * 4.0_f64.log10()).abs() < 1e-12);
+/// ```
 pub fn ess_mean<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
     Sample::new(chains).ess_mean()
 }
 
-/// The effective sample size for the standard deviation.
+/// Returns the effective sample size for the standard deviation.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::ess_sd;
+///
+/// assert_eq!(ess_sd(&[[2.0; 10]]), 10.0);
+/// ```
 pub fn ess_sd<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
     Sample::new(chains).ess_sd()
 }
 
-/// The effective sample size for the quantile at `p`.
+/// Returns the effective sample size for the quantile at `p`.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::ess_quantile;
+///
+/// assert_eq!(ess_quantile(&[[2.0; 10]], 0.5), 10.0);
+/// ```
 pub fn ess_quantile<C: AsRef<[f64]>>(chains: &[C], p: f64) -> f64 {
     Sample::new(chains).ess_quantile(p)
 }
 
-/// How many independent draws would estimate the mean as well as this one chain does, without cutting it in halves.
+/// Returns the effective sample size of one chain for the weighted mean, without splitting the chain.
 ///
-/// Fewer than four draws, or draws that do not vary, give NaN. A missing weight counts as zero.
+/// It is NaN if there are fewer than four draws or if the draws are constant. A missing weight counts as zero.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::effective_sample_size;
+///
+/// // The size of S draws is at most S log10(S).
+/// let size = effective_sample_size(&[1.0, 3.0, 2.0, 4.0], &[1.0; 4]);
+/// assert!((size - 4.0 * 4.0_f64.log10()).abs() < 1e-12);
+/// ```
 pub fn effective_sample_size(draws: &[f64], weights: &[f64]) -> f64 {
     let varies = draws.iter().any(|x| x.to_bits() != draws[0].to_bits());
     if draws.len() < 4 || !varies {
@@ -51,28 +106,28 @@ pub fn effective_sample_size(draws: &[f64], weights: &[f64]) -> f64 {
 }
 
 impl Sample {
-    /// The effective sample size of the bulk.
+    /// Returns the effective sample size of the bulk: see [`ess_bulk`].
     pub fn ess_bulk(&self) -> f64 {
         self.if_valid(|sample| sample.effective_size(&sample.bulk_scores()))
     }
 
-    /// The effective sample size of the tails.
+    /// Returns the effective sample size of the tails: see [`ess_tail`].
     pub fn ess_tail(&self) -> f64 {
         let (low, high) = (self.ess_quantile(1.0 - TAIL), self.ess_quantile(TAIL));
         if high < low { high } else { low }
     }
 
-    /// The effective sample size for the mean.
+    /// Returns the effective sample size for the mean: see [`ess_mean`].
     pub fn ess_mean(&self) -> f64 {
         self.if_valid(|sample| sample.effective_size(&sample.draws))
     }
 
-    /// The effective sample size for the standard deviation.
+    /// Returns the effective sample size for the standard deviation: see [`ess_sd`].
     pub fn ess_sd(&self) -> f64 {
         self.if_valid(|sample| sample.effective_size(&sample.squared_deviations()))
     }
 
-    /// The effective sample size for the quantile at `p`.
+    /// Returns the effective sample size for the quantile at `p`: see [`ess_quantile`].
     pub fn ess_quantile(&self, p: f64) -> f64 {
         self.if_valid(|sample| {
             let threshold = sample.quantile(p);
@@ -83,6 +138,7 @@ impl Sample {
         })
     }
 
+    /// Returns the given size, or NaN if the sample is not valid.
     fn if_valid(&self, size: impl FnOnce(&Self) -> f64) -> f64 {
         if self.is_valid(1) { size(self) } else { f64::NAN }
     }
@@ -106,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn unequal_weights_cost_draws() {
+    fn unequal_weights_reduce_the_size() {
         let n = 40_000;
         let weights: Vec<f64> = (0..n).map(|t| if t % 2 == 0 { 1.0 } else { 3.0 }).collect();
         let found = effective_sample_size(&autoregression(0.0, n, 2), &weights);
@@ -115,7 +171,8 @@ mod tests {
 
     #[test]
     fn the_weighted_size_predicts_the_variance_of_the_weighted_mean() {
-        // Steps shrink as (1 + t)^(-1/3), and the chain slows down with them: 400 chains show how much their weighted means vary.
+        // The step size decreases as (1 + t)^(-1/3), and so does the speed of the chain. The variance of the weighted
+        // mean is estimated from 400 chains.
         let (n, repeats) = (2_000, 400);
         let weights: Vec<f64> = (0..n).map(|t| (1.0 + 0.05 * t as f64).powf(-1.0 / 3.0)).collect();
         let mut means = Vec::new();
@@ -139,8 +196,9 @@ mod tests {
     }
 
     #[test]
-    fn draws_of_no_weight_do_not_count() {
-        // Every other draw has weight zero and any value: the size is that of the others, for chains that agree and for chains apart.
+    fn draws_of_weight_zero_are_ignored() {
+        // Every other draw has weight zero and an arbitrary value. The size is that of the other draws, whether the
+        // chains agree or not.
         for apart in [0.0, 0.1, 2.0] {
             let thinned: Vec<Vec<f64>> = (0..4_u8)
                 .map(|chain| {
@@ -157,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_vary_has_no_size() {
+    fn constant_or_short_chains_have_no_size_or_the_full_one() {
         assert!(effective_sample_size(&[2.0; 10], &[1.0; 10]).is_nan());
         assert!(effective_sample_size(&[1.0, 2.0], &[1.0; 2]).is_nan());
         assert!((ess_bulk(&[[2.0; 10]]) - 10.0).abs() < 1e-12);

@@ -1,15 +1,17 @@
-//! Sums over slices in eight lanes: what the processor's vectors take at once, and more accurate than one sum.
+//! Sums over slices in eight SIMD lanes, which are faster and more accurate than one running sum.
 //!
-//! Each is compiled for several instruction sets, and the best that the machine has is taken when it runs.
+//! Each function is compiled for several instruction sets. The best one that the CPU supports is selected at run time.
+//! `sgmcmc_numerics::vector` has no such dispatch: its vectors are short.
 
 use pulp::{Arch, NullaryFnOnce};
 
+/// The number of partial sums.
 const LANES: usize = 8;
 
-/// Lags whose products are summed at once.
+/// The number of lags that [`lagged`] computes at once.
 pub(crate) const LAGS: usize = 4;
 
-/// Σ x.
+/// Returns Σ x.
 pub(crate) fn sum(x: &[f64]) -> f64 {
     run(
         #[inline(always)]
@@ -17,15 +19,15 @@ pub(crate) fn sum(x: &[f64]) -> f64 {
     )
 }
 
-/// Σ (x − centre)².
-pub(crate) fn squares(x: &[f64], centre: f64) -> f64 {
+/// Returns Σ (x − center)².
+pub(crate) fn squares(x: &[f64], center: f64) -> f64 {
     run(
         #[inline(always)]
-        || fold(x, |lane, value| lane + (value - centre) * (value - centre)),
+        || fold(x, |lane, value| lane + (value - center) * (value - center)),
     )
 }
 
-/// Σ x y, over as many as both have.
+/// Returns Σ x y over the length of the shorter slice.
 pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
     let both = x.len().min(y.len());
     let (left, right) = (x[..both].as_chunks::<LANES>(), y[..both].as_chunks::<LANES>());
@@ -40,13 +42,13 @@ pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
     whole + left.1.iter().zip(right.1).map(|(x, y)| x * y).sum::<f64>()
 }
 
-/// Σᵢ xᵢ xᵢ₊ₗ at the lags l = first, first + 1, …, over as many as there are.
+/// Returns Σᵢ xᵢ xᵢ₊ₗ at the lags l = first, first + 1, …, over all i with i + l in range.
 pub(crate) fn lagged(x: &[f64], first: usize) -> [f64; LAGS] {
     let later = |lag: usize| x.get(first + lag..).unwrap_or(&[]);
     let whole = later(LAGS - 1).len() / LANES;
     let chunks = |lag: usize| &later(lag).as_chunks::<LANES>().0[..whole];
     let (now, [y0, y1, y2, y3]) = (&x.as_chunks::<LANES>().0[..whole], [chunks(0), chunks(1), chunks(2), chunks(3)]);
-    // Written out: sums in an array that a loop goes through would not stay in registers.
+    // The lags are unrolled: sums in an array that a loop indexes would not stay in registers.
     let mut sums = run(
         #[inline(always)]
         || {
@@ -63,21 +65,21 @@ pub(crate) fn lagged(x: &[f64], first: usize) -> [f64; LAGS] {
             )
         },
     );
-    let done = whole * LANES;
+    let processed = whole * LANES;
     for (lag, sum) in sums.iter_mut().enumerate() {
-        *sum += x[done..].iter().zip(later(lag).get(done..).unwrap_or(&[])).map(|(x, y)| x * y).sum::<f64>();
+        *sum += x[processed..].iter().zip(later(lag).get(processed..).unwrap_or(&[])).map(|(x, y)| x * y).sum::<f64>();
     }
     sums
 }
 
-/// The smallest and the largest value; none if one is not finite.
+/// Returns the smallest and the largest value, or `None` if a value is not finite.
 pub(crate) fn range(x: &[f64]) -> Option<(f64, f64)> {
     run(
         #[inline(always)]
         || {
             let (mut low, mut high, mut zero) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES], [0.0; LANES]);
             let (chunks, rest) = x.as_chunks::<LANES>();
-            // The last few fill a chunk with the first of them.
+            // The last, incomplete chunk is padded with its first value.
             let last = rest.first().map(|first| {
                 let mut last = [*first; LANES];
                 last[..rest.len()].copy_from_slice(rest);
@@ -88,7 +90,7 @@ pub(crate) fn range(x: &[f64]) -> Option<(f64, f64)> {
                     let value = chunk[lane];
                     low[lane] = if value < low[lane] { value } else { low[lane] };
                     high[lane] = if value > high[lane] { value } else { high[lane] };
-                    // An infinity or a NaN makes the sum of 0 · x NaN, without a branch.
+                    // An infinity or a NaN makes the sum of 0 · x NaN. This avoids a branch.
                     zero[lane] += 0.0 * value;
                 }
             }
@@ -99,7 +101,7 @@ pub(crate) fn range(x: &[f64]) -> Option<(f64, f64)> {
     )
 }
 
-/// Runs `kernel`, all of which is inlined, compiled for the instructions the machine has.
+/// Runs `kernel`, compiled for the best instruction set of the CPU. The kernel must be inlined completely.
 #[inline(always)]
 pub(crate) fn run<R>(kernel: impl FnOnce() -> R) -> R {
     struct Kernel<F>(F);
@@ -116,7 +118,7 @@ pub(crate) fn run<R>(kernel: impl FnOnce() -> R) -> R {
     Arch::new().dispatch(Kernel(kernel))
 }
 
-/// lanes += x y.
+/// Adds x y to the lanes.
 #[inline(always)]
 fn add(lanes: &mut [f64; LANES], x: &[f64; LANES], y: &[f64; LANES]) {
     for lane in 0..LANES {
@@ -124,6 +126,7 @@ fn add(lanes: &mut [f64; LANES], x: &[f64; LANES], y: &[f64; LANES]) {
     }
 }
 
+/// Folds `x` with `step` in eight lanes. Returns the sum of the lanes.
 #[inline(always)]
 fn fold(x: &[f64], step: impl Fn(f64, f64) -> f64) -> f64 {
     let mut lanes = [0.0; LANES];

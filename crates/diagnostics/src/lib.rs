@@ -1,15 +1,20 @@
-//! What draws say, on plain slices of `f64`.
+//! Diagnostics of draws, on plain slices of `f64`.
 //!
-//! - Do the chains agree, and how many independent draws are they worth? [`describe`] gives a line of a summary with the columns and the numbers of ArviZ 1.x;
-//!   [`r_hat`], [`ess_bulk`], [`mcse_mean`] and their kin one of them, [`Sample`] several of the same draws, [`describe_all`] all values of a fit on all
-//!   threads. [`ess_to_lag`] is the size of the papers' tables.
-//! - Are they draws of the right law? [`ksd`] needs the gradients of the log density, [`distance`] a reference.
-//! - Better estimates from the same draws: [`control`].
-//! - Predictive accuracy from pointwise log-likelihoods: [`loo`].
+//! - **Convergence and effective sample sizes.** [`describe`] computes one row of a summary, with the columns and the
+//!   numbers of ArviZ 1.x. [`r_hat`], [`ess_bulk`], [`mcse_mean`] and similar functions compute one of them.
+//!   [`Sample`] computes several for the same draws. [`describe_all`] computes all rows in parallel. [`ess_to_lag`]
+//!   is the effective sample size that some papers tabulate.
+//! - **Discrepancy from the target.** [`ksd`] needs the gradients of the log density, and [`distance`] needs a
+//!   reference.
+//! - **Variance reduction.** [`control`] improves estimates from the same draws.
+//! - **Predictive accuracy.** [`loo`] works on pointwise log-likelihoods.
 //!
-//! **Weights.** Draws of chains with decreasing step sizes carry their step size as weight (Welling & Teh 2011, eq. (11)). [`describe_weighted`] and
-//! [`Sample::weighted`] take them; equal weights give the unweighted numbers to the last bit. What cannot be said is NaN, as in ArviZ; tables that do not fit together
-//! are an [`Error`].
+//! **Weights.** Draws of chains with decreasing step sizes are weighted by their step size (Welling & Teh 2011, eq.
+//! (11)). [`describe_weighted`] and [`Sample::weighted`] take weights. Equal weights give exactly the unweighted
+//! numbers.
+//!
+//! **Undefined values.** A diagnostic that is not defined for the draws is NaN, as in ArviZ. Inconsistent lengths are
+//! an [`Error`].
 
 mod autocorrelation;
 pub mod control;

@@ -1,11 +1,10 @@
-//! The little linear algebra that is needed: covariances, a Cholesky factor, least squares.
+//! Covariances and least squares.
 //!
-//! A library of dense decompositions would take longer to build than everything else here, for matrices of a few hundred rows.
+//! A linear algebra library takes longer to build than this crate, and the matrices have a few hundred rows at most.
 
-use crate::error::Error;
 use crate::lanes;
 
-/// The (weighted) mean and covariance (divisor Σw − Σw²/Σw) of rows of `width` numbers.
+/// Returns the weighted mean and the weighted covariance (with divisor Σw − Σw²/Σw) of rows of `width` numbers.
 pub(crate) fn moments(table: &[f64], width: usize, weights: Option<&[f64]>) -> (Vec<f64>, Vec<f64>) {
     let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
     let (mut total, mut squares) = (0.0, 0.0);
@@ -33,28 +32,9 @@ pub(crate) fn moments(table: &[f64], width: usize, weights: Option<&[f64]>) -> (
     (mean, covariance)
 }
 
-/// The lower triangular L with L Lᵀ = `matrix` (symmetric, row by row).
-pub(crate) fn cholesky(matrix: &[f64], width: usize) -> Result<Vec<f64>, Error> {
-    let mut factor = vec![0.0; width * width];
-    for i in 0..width {
-        for j in 0..=i {
-            let product = lanes::dot(&factor[i * width..i * width + j], &factor[j * width..j * width + j]);
-            let rest = matrix[i * width + j] - product;
-            if i != j {
-                factor[i * width + j] = rest / factor[j * width + j];
-            } else if rest > matrix[i * width + i].abs() * f64::EPSILON {
-                factor[i * width + i] = rest.sqrt();
-            } else {
-                return Err(Error::NotPositiveDefinite { row: i });
-            }
-        }
-    }
-    Ok(factor)
-}
-
-/// The x that makes |A x − b| smallest, by Householder reflections with the largest remaining column first; A is given column by column and is used up.
+/// Returns the x that minimizes |A x − b|, by a Householder QR decomposition with column pivoting.
 ///
-/// Columns that depend on others to rounding get the coefficient zero.
+/// A is a list of columns. Columns that are linear combinations of others up to rounding have the coefficient zero.
 pub(crate) fn least_squares(mut columns: Vec<Vec<f64>>, mut target: Vec<f64>) -> Vec<f64> {
     let width = columns.len();
     let mut order: Vec<usize> = (0..width).collect();
@@ -66,18 +46,18 @@ pub(crate) fn least_squares(mut columns: Vec<Vec<f64>>, mut target: Vec<f64>) ->
         columns.swap(step, next);
         order.swap(step, next);
         let size = norm(&columns[step]);
-        // A column's part outside the span of the others that is rounding alone.
+        // The remaining columns are in the span of the others up to rounding.
         if size <= largest * (target.len() as f64) * f64::EPSILON.powi(2) * 16.0 {
             break;
         }
-        let (done, rest) = columns.split_at_mut(step + 1);
-        let reflector = &mut done[step][step..];
+        let (processed, rest) = columns.split_at_mut(step + 1);
+        let reflector = &mut processed[step][step..];
         let corner = -size.sqrt().copysign(reflector[0]);
         reflector[0] -= corner;
         let scale = 2.0 / lanes::dot(reflector, reflector);
         for column in rest.iter_mut().chain([&mut target]) {
             let along = scale * lanes::dot(reflector, &column[step..]);
-            column[step..].iter_mut().zip(&*reflector).for_each(|(value, part)| *value -= along * part);
+            column[step..].iter_mut().zip(&*reflector).for_each(|(value, entry)| *value -= along * entry);
         }
         diagonal.push(corner);
     }
@@ -95,20 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_factor_times_itself_is_the_matrix() {
-        let matrix = [4.0, 2.0, 0.6, 2.0, 5.0, 1.0, 0.6, 1.0, 3.0];
-        let factor = cholesky(&matrix, 3).unwrap();
-        for i in 0..3 {
-            for j in 0..3 {
-                let product: f64 = (0..3).map(|k| factor[i * 3 + k] * factor[j * 3 + k]).sum();
-                assert!((product - matrix[i * 3 + j]).abs() < 1e-14);
-            }
-        }
-        assert_eq!(cholesky(&[1.0, 1.0, 1.0, 1.0], 2), Err(Error::NotPositiveDefinite { row: 1 }));
-    }
-
-    #[test]
-    fn least_squares_finds_the_line_and_survives_copies() {
+    fn least_squares_recovers_a_line_with_and_without_duplicate_columns() {
         let one = vec![1.0; 5];
         let x = vec![0.0, 1.0, 2.0, 3.0, 4.0];
         let y: Vec<f64> = x.iter().map(|x| 3.0 - 2.0 * x).collect();
@@ -122,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_weigh_rows() {
+    fn moments_use_weights() {
         let (mean, covariance) = moments(&[1.0, 2.0, 3.0, 6.0], 2, None);
         assert_eq!((mean, covariance), (vec![2.0, 4.0], vec![2.0, 4.0, 4.0, 8.0]));
         let (mean, _) = moments(&[1.0, 2.0, 3.0, 6.0], 2, Some(&[1.0, 3.0]));

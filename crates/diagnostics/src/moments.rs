@@ -1,17 +1,37 @@
-//! Weighted mean and standard deviation.
+//! The weighted mean and the weighted standard deviation.
 
-/// Σ wx / Σ w.
+/// Returns the weighted mean Σ wx / Σ w.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::mean;
+///
+/// assert_eq!(mean(&[1.0, 5.0], &[3.0, 1.0]), 2.0);
+/// ```
 pub fn mean(draws: &[f64], weights: &[f64]) -> f64 {
     let total: f64 = weights.iter().sum();
     draws.iter().zip(weights).map(|(x, w)| w * x).sum::<f64>() / total
 }
 
-/// The weighted standard deviation, √(Σ w(x − x̄)² / (Σw − Σw²/Σw)): the usual one (divisor n − 1) for equal weights.
+/// Returns the weighted standard deviation √(Σ w(x − x̄)² / (Σw − Σw²/Σw)).
+///
+/// For equal weights this is the sample standard deviation with divisor n − 1.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::standard_deviation;
+///
+/// // The mean is 4 and the squared deviations are 9, 4, 0 and 25.
+/// let sd = standard_deviation(&[1.0, 2.0, 4.0, 9.0], &[1.0; 4]);
+/// assert!((sd - (38.0_f64 / 3.0).sqrt()).abs() < 1e-14);
+/// ```
 pub fn standard_deviation(draws: &[f64], weights: &[f64]) -> f64 {
-    let centre = mean(draws, weights);
+    let center = mean(draws, weights);
     let total: f64 = weights.iter().sum();
     let squares: f64 = weights.iter().map(|w| w * w).sum();
-    let spread: f64 = draws.iter().zip(weights).map(|(x, w)| w * (x - centre).powi(2)).sum();
+    let spread: f64 = draws.iter().zip(weights).map(|(x, w)| w * (x - center).powi(2)).sum();
     (spread / (total - squares / total)).sqrt()
 }
 

@@ -1,25 +1,28 @@
-//! The normal distribution's function and its inverse, and the normal scores of ranks.
+//! The standard normal distribution function, its inverse, and the normal scores of ranks.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use statrs::function::erf::{erfc, erfc_inv};
 
-/// Φ(x).
+/// Returns Φ(x).
 pub(crate) fn distribution(x: f64) -> f64 {
     0.5 * erfc(-x / std::f64::consts::SQRT_2)
 }
 
-/// Φ⁻¹(p).
+/// Returns Φ⁻¹(p).
 pub(crate) fn quantile(p: f64) -> f64 {
     -std::f64::consts::SQRT_2 * erfc_inv(2.0 * p)
 }
 
-/// Φ⁻¹((r − 3/8) / (size + 1/4)): where the draw of rank r (from 1; halves for ties) would stand in a normal sample (Blom 1958).
+/// Returns the normal score Φ⁻¹((r − 3/8) / (size + 1/4)) of the rank r (Blom 1958). Ranks count from 1, and ties may
+/// have half ranks.
 pub(crate) fn score(rank: f64, size: usize) -> f64 {
     quantile((rank - 0.375) / (size as f64 + 0.25))
 }
 
-/// The scores of the ranks 1..=size, remembered for the next call: the values of one fit all have the same number of draws.
+/// Returns the scores of the ranks 1..=size.
+///
+/// The last result is cached, because all values of a fit have the same number of draws.
 pub(crate) fn scores(size: usize) -> Arc<[f64]> {
     static LAST: Mutex<Option<Arc<[f64]>>> = Mutex::new(None);
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
@@ -47,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_are_those_of_their_ranks() {
+    fn cached_scores_equal_single_scores() {
         for size in [5, 8, 5] {
             let scores = scores(size);
             assert_eq!(scores.len(), size);

@@ -1,19 +1,21 @@
-//! The order of draws, by a radix sort on keys that sort as the numbers do.
+//! Sorting of draws, by a radix sort on integer keys.
 //!
-//! A float's bits, with the sign bit flipped for positive numbers and all bits flipped for negative ones, are an unsigned integer that
-//! sorts as the float (−∞ first, then −0 before 0, NaN last or first by its sign). The first 32 of them and the index are one word, and three
-//! passes over 11, 11 and 10 bits put `n` draws in order by them in O(n), several times faster than a comparison sort at the lengths chains
-//! have; the few that agree in so many, and short lists, are sorted by comparison.
+//! The bits of a float, with the sign bit flipped for positive numbers and all bits flipped for negative ones, are an
+//! unsigned integer with the same order (−∞ first, −0 before 0, and NaN last or first by its sign). The upper 32 bits
+//! of the key and the index form one word. Three passes over 11, 11 and 10 bits sort n words in O(n), several times
+//! faster than a comparison sort for chains of the usual length. Draws that agree in the upper 32 bits, and short
+//! lists, are sorted by comparison.
 
 use std::cell::RefCell;
 
 /// The lowest bit of the digit of each pass, and after the last pass.
 const DIGITS: [u32; 4] = [32, 43, 54, 64];
+/// The number of buckets of the longest digit.
 const BUCKETS: usize = 1 << 11;
 /// Below this length a comparison sort is faster.
 const SHORT: usize = 4096;
 
-/// `values` and their indices from the smallest value to the largest; equal values in the order they stand.
+/// Returns `values` and their indices in ascending order. Equal values keep their order.
 pub(crate) fn order(values: &[f64]) -> Vec<(f64, u32)> {
     let full = |index: u32| key(values[index as usize]);
     if values.len() < SHORT {
@@ -21,45 +23,46 @@ pub(crate) fn order(values: &[f64]) -> Vec<(f64, u32)> {
         indices.sort_unstable_by_key(|index| (full(*index), *index));
         return indices.into_iter().map(|index| (values[index as usize], index)).collect();
     }
-    let [mut words, mut other] = ROOM.take();
+    let [mut words, mut other] = BUFFERS.take();
     words.clear();
     words.extend(values.iter().zip(0_u32..).map(|(value, index)| key(*value) >> 32 << 32 | u64::from(index)));
     other.resize(values.len(), 0);
     radix(&mut words, &mut other);
-    let alike = words.chunk_by_mut(|one, next| one >> 32 == next >> 32).filter(|run| run.len() > 1);
-    alike.for_each(|run| run.sort_unstable_by_key(|word| (full(*word as u32), *word as u32)));
+    let ties = words.chunk_by_mut(|one, next| one >> 32 == next >> 32).filter(|run| run.len() > 1);
+    ties.for_each(|run| run.sort_unstable_by_key(|word| (full(*word as u32), *word as u32)));
     let ordered = words.iter().map(|word| (values[*word as u32 as usize], *word as u32)).collect();
-    ROOM.set([words, other]);
+    BUFFERS.set([words, other]);
     ordered
 }
 
+/// Returns the integer key of a float.
 fn key(value: f64) -> u64 {
     let bits = value.to_bits();
     if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
 }
 
 thread_local! {
-    /// Room for the words, kept for the next list: fresh memory would cost as much as a pass.
-    static ROOM: RefCell<[Vec<u64>; 2]> = const { RefCell::new([Vec::new(), Vec::new()]) };
+    /// Buffers for the words. They are reused, because a fresh allocation would cost as much as one pass.
+    static BUFFERS: RefCell<[Vec<u64>; 2]> = const { RefCell::new([Vec::new(), Vec::new()]) };
 }
 
-/// Sorts `words` by their first 32 bits; equal ones stay in the order they stand. `other` is as long.
+/// Sorts `words` by their upper 32 bits with a stable sort. `other` is a buffer of the same length.
 fn radix(words: &mut Vec<u64>, other: &mut Vec<u64>) {
     let digit =
         |word: u64, pass: usize| (word >> DIGITS[pass]) as usize & ((1 << (DIGITS[pass + 1] - DIGITS[pass])) - 1);
-    let mut places = [[0_u32; BUCKETS]; 3];
+    let mut offsets = [[0_u32; BUCKETS]; 3];
     for word in words.iter() {
-        (0..3).for_each(|pass| places[pass][digit(*word, pass)] += 1);
+        (0..3).for_each(|pass| offsets[pass][digit(*word, pass)] += 1);
     }
-    for (pass, places) in places.iter_mut().enumerate() {
+    for (pass, offsets) in offsets.iter_mut().enumerate() {
         let mut before = 0;
-        for place in places.iter_mut() {
-            before += std::mem::replace(place, before);
+        for offset in offsets.iter_mut() {
+            before += std::mem::replace(offset, before);
         }
         for word in words.iter() {
-            let place = &mut places[digit(*word, pass)];
-            other[*place as usize] = *word;
-            *place += 1;
+            let offset = &mut offsets[digit(*word, pass)];
+            other[*offset as usize] = *word;
+            *offset += 1;
         }
         std::mem::swap(words, other);
     }

@@ -1,14 +1,22 @@
 //! Weighted quantiles.
-//!
-//! Type 7 of Hyndman & Fan (1996), the rule of NumPy ("linear"), R and ArviZ: the k-th of n draws in order stands at (k − 1)/(n − 1), and lines
-//! join them. With weights, draws stand in the middles of their weights, and these places are stretched so that the first is at 0 and the
-//! last at 1: (m_k − m_1)/(m_n − m_1) with m_k = Σ_{i<k} w_i + w_k/2, which is (k − 1)/(n − 1) for equal weights.
 
 use crate::order;
 
-/// The quantiles of `draws` at `probabilities` (each in [0, 1]); NaN for no draws or where a draw is NaN.
+/// Returns the quantiles of `draws` at `probabilities`, each in [0, 1], or NaN if there are no draws or a draw is NaN.
 ///
-/// A missing weight counts as zero.
+/// This is type 7 of Hyndman & Fan (1996), the default of NumPy ("linear"), R and ArviZ: the k-th of n sorted draws
+/// is the quantile at (k − 1)/(n − 1), with linear interpolation between the draws. With weights, it is the quantile
+/// at (m_k − m_1)/(m_n − m_1), where m_k = Σ_{i<k} w_i + w_k/2. This equals (k − 1)/(n − 1) for equal weights. A
+/// missing weight counts as zero.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::quantiles;
+///
+/// let found = quantiles(&[40.0, 10.0, 30.0, 20.0], &[1.0; 4], &[0.0, 0.25, 0.5, 1.0]);
+/// assert_eq!(found, [10.0, 17.5, 25.0, 40.0]);
+/// ```
 pub fn quantiles(draws: &[f64], weights: &[f64], probabilities: &[f64]) -> Vec<f64> {
     if draws.iter().any(|x| x.is_nan()) {
         return vec![f64::NAN; probabilities.len()];
@@ -16,54 +24,57 @@ pub fn quantiles(draws: &[f64], weights: &[f64], probabilities: &[f64]) -> Vec<f
     let weights: Vec<f64> = (0..draws.len()).map(|draw| weights.get(draw).copied().unwrap_or(0.0)).collect();
     let equal = weights.iter().all(|w| w.to_bits() == weights[0].to_bits());
     let order = order::order(draws);
-    let places = Places::new(&order, (!equal).then_some(&weights));
-    probabilities.iter().map(|p| places.at(*p)).collect()
+    let sorted = SortedDraws::new(&order, (!equal).then_some(&weights));
+    probabilities.iter().map(|p| sorted.quantile(*p)).collect()
 }
 
-/// Draws in order, and where they stand.
-pub(crate) struct Places<'a> {
+/// Sorted draws with their cumulative weights.
+pub(crate) struct SortedDraws<'a> {
+    /// The draws and their indices in ascending order.
     order: &'a [(f64, u32)],
-    /// The middles of the weights in order; none for equal weights.
-    middles: Option<Vec<f64>>,
+    /// The midpoints m_k of the cumulative weights, or `None` for equal weights.
+    midpoints: Option<Vec<f64>>,
 }
 
-impl<'a> Places<'a> {
+impl<'a> SortedDraws<'a> {
+    /// Creates the sorted draws from their order and optional weights.
     pub(crate) fn new(order: &'a [(f64, u32)], weights: Option<&[f64]>) -> Self {
-        let middles = weights.map(|weights| {
+        let midpoints = weights.map(|weights| {
             let mut below = 0.0;
-            let middle = |(_, index): &(f64, u32)| {
+            let midpoint = |(_, index): &(f64, u32)| {
                 let weight = weights[*index as usize];
                 below += weight;
                 below - 0.5 * weight
             };
-            order.iter().map(middle).collect()
+            order.iter().map(midpoint).collect()
         });
-        Self { order, middles }
+        Self { order, midpoints }
     }
 
-    /// The draw at this place in the order.
-    pub(crate) fn draw(&self, place: usize) -> f64 {
-        self.order[place].0
+    /// Returns the draw at a rank, counting from 0.
+    pub(crate) fn draw(&self, rank: usize) -> f64 {
+        self.order[rank].0
     }
 
-    pub(crate) fn at(&self, p: f64) -> f64 {
+    /// Returns the quantile at `p`.
+    pub(crate) fn quantile(&self, p: f64) -> f64 {
         let Some(last) = self.order.len().checked_sub(1) else { return f64::NAN };
         let p = p.clamp(0.0, 1.0);
-        let (before, part) = match &self.middles {
+        let (before, fraction) = match &self.midpoints {
             None => {
-                let place = last as f64 * p;
-                (place.floor() as usize, place - place.floor())
+                let rank = last as f64 * p;
+                (rank.floor() as usize, rank - rank.floor())
             }
-            Some(middles) => {
-                let place = middles[0] + (middles[last] - middles[0]) * p;
-                let before = middles.partition_point(|middle| *middle <= place).saturating_sub(1);
-                let step = middles.get(before + 1).map_or(0.0, |next| next - middles[before]);
-                (before, if step > 0.0 { (place - middles[before]) / step } else { 0.0 })
+            Some(midpoints) => {
+                let target = midpoints[0] + (midpoints[last] - midpoints[0]) * p;
+                let before = midpoints.partition_point(|midpoint| *midpoint <= target).saturating_sub(1);
+                let step = midpoints.get(before + 1).map_or(0.0, |next| next - midpoints[before]);
+                (before, if step > 0.0 { (target - midpoints[before]) / step } else { 0.0 })
             }
         };
         let (low, high) = (self.draw(before), self.draw((before + 1).min(last)));
-        // From the nearer end, so that the far end is reached without rounding (and as NumPy does).
-        if part < 0.5 { low + (high - low) * part } else { high - (high - low) * (1.0 - part) }
+        // Interpolates from the nearer draw, as NumPy does, so that both draws are reached without rounding.
+        if fraction < 0.5 { low + (high - low) * fraction } else { high - (high - low) * (1.0 - fraction) }
     }
 }
 

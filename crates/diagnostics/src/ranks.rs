@@ -1,10 +1,20 @@
-//! Rank histograms: chains that agree have ranks spread evenly over each of them.
+//! Rank histograms. If chains agree, the ranks of each chain are uniform.
 
 use crate::sample::Sample;
 
-/// How many of each chain's draws fall into each of `bins` equal bins of the ranks of all draws (Vehtari et al. 2021, section 4.3).
+/// Returns the histogram of the ranks of each chain among all draws, with `bins` equal bins (Vehtari et al. 2021,
+/// section 4.3).
 ///
-/// Equal draws take the ranks in the order they stand. Chains are cut to the shortest; nothing for no bins, no draws, or NaN among them.
+/// Equal draws have ranks in the order of their indices. Chains are truncated to the shortest. The result is empty if
+/// there are no bins or no draws, or if a draw is NaN.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::rank_histogram;
+///
+/// assert_eq!(rank_histogram(&[[1.0, 2.0, 7.0], [3.0, 8.0, 9.0]], 3), [[2, 1, 0], [0, 1, 2]]);
+/// ```
 pub fn rank_histogram<C: AsRef<[f64]>>(chains: &[C], bins: usize) -> Vec<Vec<usize>> {
     let sample = Sample::new(chains);
     if bins == 0 || sample.length() == 0 || sample.has_nan() {

@@ -1,6 +1,6 @@
 //! Simulated chains for the unit tests.
 
-/// x ← ρx + e with e uniform on (−1/2, 1/2) from a scrambled sequence.
+/// Returns `n` draws of the autoregression x ← ρx + e with e uniform on (−1/2, 1/2).
 pub(crate) fn autoregression(rho: f64, n: usize, seed: u64) -> Vec<f64> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
     let mut x = 0.0;

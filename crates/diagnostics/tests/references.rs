@@ -1,4 +1,4 @@
-//! Everything against ArviZ 1.x, SciPy and NumPy: the files in `references` were written by `tests/python/diagnostics.py`.
+//! Comparison with ArviZ 1.x, SciPy and NumPy. `tests/python/diagnostics.py` writes the files in `references`.
 
 #[path = "references/arviz.rs"]
 mod arviz;

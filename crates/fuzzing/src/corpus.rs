@@ -1,25 +1,25 @@
-//! Valid files of every format, a few kilobytes each.
+//! The corpus: valid files of every format, of a few kilobytes each.
 
 use std::error::Error;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use sgmcmc_core::{Columns, Layout};
-use sgmcmc_samplers::run::{ChainDraws, Ending, Fit, RunInfo};
-use sgmcmc_samplers::sink::{Draw, Schema, Sink};
-use sgmcmc_storage::{CreateMapped, fits};
+use sgmcmc_fit::sink::{Draw, Schema, Sink};
+use sgmcmc_fit::{ChainDraws, ChainOutcome, Fit, RunInfo};
+use sgmcmc_gradient::{Columns, Layout};
+use sgmcmc_storage::{CsvDraws, fits, mapped};
 
 use crate::targets::Reader;
 
-/// A valid file or directory, and what reads it.
+/// A valid file or directory and its reader.
 #[derive(Clone, Debug)]
 pub struct Seed {
     /// The reader.
     pub reader: Reader,
-    /// Where it is.
+    /// The path of the file or directory.
     pub path: PathBuf,
-    /// Its files, or itself.
+    /// The files of the directory, or the file itself.
     pub files: Vec<PathBuf>,
 }
 
@@ -27,7 +27,7 @@ pub struct Seed {
 ///
 /// # Errors
 ///
-/// If a file cannot be written.
+/// Returns an error if a file cannot be written.
 pub fn write(directory: &Path) -> Result<Vec<Seed>, Box<dyn Error>> {
     let mut seeds = Vec::new();
     let mut seed = |reader: Reader, name: &str| {
@@ -35,13 +35,16 @@ pub fn write(directory: &Path) -> Result<Vec<Seed>, Box<dyn Error>> {
         let files = if path.is_dir() { below(&path) } else { vec![path.clone()] };
         seeds.push(Seed { reader, path, files });
     };
-    for name in ["fit.sgmcmc", "fit.json", "fit.csv", "fit.parquet", "fit.zarr"] {
-        fits::save(&fit()?, directory.join(name))?;
-        seed(Reader::Fit, name);
+    for ending in fits::endings() {
+        let name = format!("fit.{ending}");
+        fits::save(&fit()?, directory.join(&name))?;
+        seed(Reader::Fit, &name);
     }
     stream(directory)?;
     seed(Reader::Fit, "run.sgmcmc");
     seed(Reader::Fit, "run.parquet");
+    seed(Reader::Fit, "draws.csv");
+    seed(Reader::Fit, "draws");
     small_zarr(&directory.join("small.zarr"))?;
     seed(Reader::Fit, "small.zarr");
 
@@ -68,50 +71,54 @@ pub fn write(directory: &Path) -> Result<Vec<Seed>, Box<dyn Error>> {
     seed(Reader::Npz, "arrays.npz");
     put(directory, "table.parquet", &fs::read(directory.join("fit.parquet"))?)?;
     seed(Reader::Parquet, "table.parquet");
-    let data = Columns::new().leaf("x", vec![0.5_f32; 12], [6, 2])?.leaf("y", vec![1_i64; 6], [6])?.build()?;
-    data.create_mapped(directory.join("data.mapped"))?;
+    let data = Columns::new().leaf("x", vec![0.5_f32; 12], [6, 2])?.leaf("y", vec![1_i64; 6], [6])?;
+    mapped::create(directory.join("data.mapped"), data.as_slice())?;
     seed(Reader::Mapped, "data.mapped");
     Ok(seeds)
 }
 
-fn layout() -> Result<Layout, sgmcmc_core::Error> {
+fn layout() -> Result<Layout, sgmcmc_gradient::Error> {
     Layout::new([("mu".into(), vec![1], None), ("W".into(), vec![2, 2], None), ("odd, name".into(), vec![3], None)])
 }
 
-fn draw<T>(chain: usize, place: usize, take: impl FnOnce(&Draw<'_>) -> T) -> T {
-    let values: Vec<f64> = (0..8).map(|element| ((chain * 31 + place * 7 + element * 13) % 17) as f64 - 8.25).collect();
-    let iteration = 10 + place as u64;
-    take(&Draw { iteration, values: &values, weight: 0.01, log_posterior: -1.5, stats: &[place as f64] })
+/// Calls `take` with draw number `index` of a chain.
+fn draw<T>(chain: usize, index: usize, take: impl FnOnce(&Draw<'_>) -> T) -> T {
+    let values: Vec<f64> = (0..8).map(|element| ((chain * 31 + index * 7 + element * 13) % 17) as f64 - 8.25).collect();
+    let iteration = 10 + index as u64;
+    take(&Draw { iteration, values: &values, weight: 0.01, log_posterior: -1.5, stats: &[index as f64] })
 }
 
-fn fit() -> Result<Fit, sgmcmc_core::Error> {
+fn fit() -> Result<Fit, sgmcmc_gradient::Error> {
     let mut chains = Vec::new();
     for (number, draws) in [6, 4].into_iter().enumerate() {
         let mut chain = ChainDraws::new(8, vec!["alpha".into()]);
-        (0..draws).try_for_each(|place| draw(number, place, |draw| chain.push(draw)))?;
+        (0..draws).try_for_each(|index| draw(number, index, |draw| chain.push(draw)))?;
         chains.push(chain);
     }
     let info = RunInfo { algorithm: "SGLD".into(), seed: 7, ..RunInfo::default() };
-    Ok(Fit::new(layout()?, chains)?.with_endings(vec![Ending::Complete, Ending::Stopped])?.with_info(info))
+    Ok(Fit::new(layout()?, chains)?.with_outcomes(vec![ChainOutcome::Complete, ChainOutcome::Stopped])?.with_info(info))
 }
 
-/// The directories of a run that streams.
+/// Writes the files of a streaming run.
 fn stream(directory: &Path) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(directory.join("run.sgmcmc"))?;
+    fs::create_dir_all(directory.join("draws"))?;
     for chain in 0..2 {
         let native = fits::native::NativeDraws::new(directory.join(format!("run.sgmcmc/chain-{chain}.sgmcmc")));
-        let mut sink = (native, fits::parquet::ParquetDraws::new(directory.join("run.parquet")));
+        let text = CsvDraws::new(directory.join(format!("draws/draws-{chain}.csv")));
+        let mut sink = ((native, text), fits::parquet::ParquetDraws::new(directory.join("run.parquet")));
         sink.begin(&Schema { layout: layout()?, draws: 10, chain, stats: vec!["alpha".into()] })?;
-        for place in 0..5 {
-            draw(chain, place, |draw| sink.record(draw))?;
+        for index in 0..5 {
+            draw(chain, index, |draw| sink.record(draw))?;
         }
         sink.flush()?;
         sink.finish();
     }
+    fs::copy(directory.join("draws/draws-0.csv"), directory.join("draws.csv"))?;
     Ok(())
 }
 
-/// A store as other programs write it: small chunks, compressed.
+/// Writes a store like those of other programs, with small compressed chunks.
 fn small_zarr(directory: &Path) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(directory.join("posterior/x/c/0"))?;
     let group = r#"{"zarr_format": 3, "node_type": "group", "attributes": {}}"#;
@@ -130,6 +137,7 @@ fn small_zarr(directory: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Returns a NumPy array in Fortran order.
 fn npy() -> Vec<u8> {
     let header = "{'descr': '<f8', 'fortran_order': True, 'shape': (3, 2), }\n";
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
@@ -139,6 +147,7 @@ fn npy() -> Vec<u8> {
     bytes
 }
 
+/// Returns a NumPy archive with two compression methods.
 fn npz() -> Result<Vec<u8>, Box<dyn Error>> {
     let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     for (name, method) in [("x.npy", zip::CompressionMethod::Deflated), ("y.npy", zip::CompressionMethod::Stored)] {
@@ -158,6 +167,7 @@ fn put(directory: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
     fs::write(directory.join(name), bytes)
 }
 
+/// Returns all files below a directory.
 fn below(directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let mut entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();

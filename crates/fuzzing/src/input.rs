@@ -1,4 +1,4 @@
-//! Bytes of a fuzzer as a file or a directory.
+//! Inputs of a fuzzer as files or directories.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,24 +7,25 @@ use crate::pack::unpack;
 use crate::repair::Wrapping;
 use crate::targets::Reader;
 
-/// The memory limit that readers are given, in bytes.
+/// The memory limit of the readers in bytes.
 const READ_LIMIT: u64 = 16 << 20;
 
+/// Returns a temporary path, in memory if possible.
 fn scratch() -> PathBuf {
     let memory = Path::new("/dev/shm");
     let root = if memory.is_dir() { memory.to_path_buf() } else { std::env::temp_dir() };
     root.join(format!("sgmcmc-fuzz-{}", std::process::id()))
 }
 
-/// Reads `bytes` as a file: as they are, and with their checksums put right.
+/// Reads `bytes` as a file with repaired checksums.
 pub fn file(reader: Reader, bytes: &[u8]) {
     sgmcmc_storage::set_memory_limit(READ_LIMIT);
     let path = scratch();
-    let wrapping = match Wrapping::of(bytes) {
+    let wrapping = match Wrapping::detect(bytes) {
         Wrapping::Gzip => Wrapping::None,
         other => other,
     };
-    if fs::write(&path, wrapping.wrap(bytes.to_vec())).is_ok() {
+    if fs::write(&path, wrapping.encode(bytes.to_vec())).is_ok() {
         reader.read(&path);
     }
     let _ = fs::remove_file(path);

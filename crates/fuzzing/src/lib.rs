@@ -1,8 +1,9 @@
 //! Damaged files for every reader.
 //!
-//! [`corpus`] makes a few valid files per format, [`mutate`] damages them, [`targets`] reads them, and [`Guard`] is an allocator that
-//! ends the process when a reader takes more memory than it may. [`run`] puts these together: the short run of the tests and the
-//! long run of the slow suite differ in the number of cases only. The coverage-guided targets in `fuzz/` use the same corpus.
+//! [`corpus`] writes a few valid files per format, [`mutate()`] damages them, and [`targets`] reads them. [`Guard`] is
+//! an allocator that aborts the process if a reader exceeds its memory limit. [`run()`] combines them. The short run of
+//! the tests and the long run of the slow suite differ only in the number of cases. The coverage-guided targets in
+//! `fuzz/` use the same corpus.
 
 pub mod corpus;
 mod guard;

@@ -1,4 +1,4 @@
-//! A directory as one piece of bytes, for fuzzers that know one input only.
+//! Directories packed into one byte string, because fuzzers have one input.
 //!
 //! ```text
 //! per file: length of the name: u8, name, length of the content: u16 little-endian, content
@@ -8,11 +8,11 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// Returns the files of `directory`, which must be short.
+/// Packs the files of `directory`. Files above 64 KiB are truncated.
 ///
 /// # Errors
 ///
-/// If a file cannot be read.
+/// Returns an error if a file cannot be read.
 pub fn pack(directory: &Path, files: &[PathBuf]) -> io::Result<Vec<u8>> {
     let mut packed = Vec::new();
     for file in files {
@@ -26,11 +26,12 @@ pub fn pack(directory: &Path, files: &[PathBuf]) -> io::Result<Vec<u8>> {
     Ok(packed)
 }
 
-/// Writes the files to `directory`. Names that lead out of it are passed over.
+/// Writes the packed files to `directory`. Names outside of the directory are skipped, and so are names that are not
+/// valid.
 ///
 /// # Errors
 ///
-/// If a file cannot be written.
+/// The result is always `Ok` at present.
 pub fn unpack(mut packed: &[u8], directory: &Path) -> io::Result<()> {
     while let Some((name, content, rest)) = first(packed) {
         packed = rest;
@@ -40,7 +41,7 @@ pub fn unpack(mut packed: &[u8], directory: &Path) -> io::Result<()> {
         }
         let path = directory.join(name);
         let made = path.parent().map_or(Ok(()), fs::create_dir_all);
-        // A name that is also a directory, or has a NUL, is no file.
+        // The name may be that of a directory, or have a NUL.
         if made.is_ok() {
             let _ = fs::write(path, content);
         }
@@ -48,6 +49,7 @@ pub fn unpack(mut packed: &[u8], directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Splits the first file off: its name, its content and the rest.
 fn first(packed: &[u8]) -> Option<(&str, &[u8], &[u8])> {
     let (length, rest) = packed.split_first()?;
     let (name, rest) = rest.split_at_checked(usize::from(*length))?;
@@ -61,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn directories_come_back() {
+    fn directories_are_unpacked() {
         let [from, to] = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
         fs::create_dir(from.path().join("a")).unwrap();
         fs::write(from.path().join("a/b"), "content").unwrap();

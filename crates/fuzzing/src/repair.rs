@@ -1,22 +1,23 @@
-//! Checksums and compression put right after damage, so that it reaches the code behind them.
+//! Repair of checksums and compression after damage, so that the damage reaches the code after these checks.
 
 use std::io::Read;
 
 use crate::corpus::gzip;
 
-/// What stands around the content that is worth damaging.
+/// The encoding around the content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wrapping {
     None,
     Gzip,
-    /// Records with checksums.
+    /// Records with checksums, see the native format.
     Native,
-    /// A header with a checksum.
+    /// A header with a checksum, see mapped files.
     Mapped,
 }
 
 impl Wrapping {
-    pub(crate) fn of(bytes: &[u8]) -> Self {
+    /// Detects the encoding by the first bytes.
+    pub(crate) fn detect(bytes: &[u8]) -> Self {
         match bytes {
             [0x1f, 0x8b, ..] => Self::Gzip,
             _ if bytes.starts_with(b"\x89sgmcmc\n") => Self::Native,
@@ -25,8 +26,8 @@ impl Wrapping {
         }
     }
 
-    /// The content.
-    pub(crate) fn unwrap(self, bytes: &[u8]) -> Vec<u8> {
+    /// Returns the content to damage.
+    pub(crate) fn decode(self, bytes: &[u8]) -> Vec<u8> {
         let mut content = Vec::new();
         match self {
             Self::Gzip if flate2::read::GzDecoder::new(bytes).read_to_end(&mut content).is_ok() => content,
@@ -34,38 +35,39 @@ impl Wrapping {
         }
     }
 
-    /// The damaged content as a file that only its content is wrong with.
-    pub(crate) fn wrap(self, mut content: Vec<u8>) -> Vec<u8> {
+    /// Encodes the damaged content, with valid checksums.
+    pub(crate) fn encode(self, mut content: Vec<u8>) -> Vec<u8> {
         match self {
             Self::None => content,
             Self::Gzip => gzip(&content).unwrap_or(content),
             Self::Native => {
-                records(&mut content);
+                repair_records(&mut content);
                 content
             }
             Self::Mapped => {
-                header(&mut content);
+                repair_header(&mut content);
                 content
             }
         }
     }
 }
 
-/// Puts the checksums of all records right whose lengths fit.
-fn records(bytes: &mut [u8]) {
-    let mut place = 12;
-    while let Some(prefix) = bytes.get(place..place + 12) {
+/// Repairs the checksums of all records with a valid length.
+fn repair_records(bytes: &mut [u8]) {
+    let mut offset = 12;
+    while let Some(prefix) = bytes.get(offset..offset + 12) {
         let length = u32::from_le_bytes([prefix[4], prefix[5], prefix[6], prefix[7]]) as usize;
-        let Some(end) = (place + 12).checked_add(length).filter(|end| *end <= bytes.len()) else { return };
+        let Some(end) = (offset + 12).checked_add(length).filter(|end| *end <= bytes.len()) else { return };
         let mut hasher = crc32fast::Hasher::new();
-        hasher.update(&bytes[place..place + 8]);
-        hasher.update(&bytes[place + 12..end]);
-        bytes[place + 8..place + 12].copy_from_slice(&hasher.finalize().to_le_bytes());
-        place = end;
+        hasher.update(&bytes[offset..offset + 8]);
+        hasher.update(&bytes[offset + 12..end]);
+        bytes[offset + 8..offset + 12].copy_from_slice(&hasher.finalize().to_le_bytes());
+        offset = end;
     }
 }
 
-fn header(bytes: &mut [u8]) {
+/// Repairs the checksum of the header of a mapped file.
+fn repair_header(bytes: &mut [u8]) {
     let Some(length) = bytes.get(16..20) else { return };
     let length = u32::from_le_bytes([length[0], length[1], length[2], length[3]]) as usize;
     if length >= 36 && length <= bytes.len() {

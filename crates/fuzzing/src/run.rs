@@ -1,4 +1,4 @@
-//! Many damaged files, one after another.
+//! A run over many damaged files.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -15,36 +15,36 @@ use crate::corpus::{self, Seed};
 use crate::mutate;
 use crate::repair::Wrapping;
 
-/// The memory limit that readers are given, in bytes.
+/// The memory limit of the readers in bytes.
 const READ_LIMIT: u64 = 16 << 20;
-/// The memory that a case may take in all: copies, summaries and plots of messages included.
+/// The memory limit of a case in bytes, which includes copies, summaries and messages.
 const CASE_LIMIT: usize = 512 << 20;
-/// A case that takes longer counts as hung.
+/// The duration above which a case counts as slow.
 const SLOW: Duration = Duration::from_secs(5);
-/// A case that takes longer ends the process.
+/// The duration above which a case ends the process.
 const HUNG: Duration = Duration::from_secs(60);
 
-/// What became of the files of one format.
+/// The results for one file of the corpus.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Files that were read.
+    /// The number of files that were read.
     pub read: u64,
-    /// Files that were refused.
+    /// The number of files that were rejected with an error.
     pub refused: u64,
-    /// Files whose reader panicked.
+    /// The number of panics.
     pub panicked: u64,
-    /// Files that took longer than five seconds.
+    /// The number of files that took more than five seconds.
     pub slow: u64,
 }
 
-/// Reads `count` damaged files and returns what became of them, by the name of the file of the corpus.
+/// Reads `count` damaged files and returns the results by the name of the file of the corpus.
 ///
-/// The same `seed` makes the same files. A reader that takes too much memory under the [`Guard`](crate::Guard), or longer than a
-/// minute, ends the process, with the number of the case on standard error.
+/// The same `seed` gives the same files. The process ends if a reader exceeds the memory limit under the
+/// [`Guard`](crate::Guard) or takes more than a minute. The number of the case is then on standard error.
 ///
 /// # Errors
 ///
-/// If the corpus cannot be written.
+/// Returns an error if the corpus cannot be written.
 pub fn run(count: u64, seed: u64) -> Result<BTreeMap<String, Count>, Box<dyn Error>> {
     let memory = Path::new("/dev/shm");
     let directory = if memory.is_dir() { tempfile::tempdir_in(memory)? } else { tempfile::tempdir()? };
@@ -52,16 +52,16 @@ pub fn run(count: u64, seed: u64) -> Result<BTreeMap<String, Count>, Box<dyn Err
     sgmcmc_storage::set_memory_limit(READ_LIMIT);
     let mut counts: BTreeMap<String, Count> = BTreeMap::new();
     let all: Vec<Vec<u8>> = seeds.iter().flat_map(|seed| &seed.files).filter_map(|file| fs::read(file).ok()).collect();
-    let watch = Watch::start(seed);
+    let watchdog = Watchdog::start(seed);
     for case in 0..count {
-        watch.at(case);
+        watchdog.set_case(case);
         let mut rng = SmallRng::seed_from_u64(seed ^ case.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let Seed { reader, path, files } = &seeds[case as usize % seeds.len()];
         let file = &files[rng.random_range(0..files.len())];
         let original = fs::read(file)?;
-        let wrapping = if rng.random_bool(0.75) { Wrapping::of(&original) } else { Wrapping::None };
+        let wrapping = if rng.random_bool(0.75) { Wrapping::detect(&original) } else { Wrapping::None };
         let other = &all[rng.random_range(0..all.len())];
-        fs::write(file, wrapping.wrap(mutate(&wrapping.unwrap(&original), other, &mut rng)))?;
+        fs::write(file, wrapping.encode(mutate(&wrapping.decode(&original), other, &mut rng)))?;
         crate::allow(CASE_LIMIT);
         let begin = Instant::now();
         let outcome = catch_unwind(AssertUnwindSafe(|| reader.read(path)));
@@ -84,12 +84,12 @@ pub fn run(count: u64, seed: u64) -> Result<BTreeMap<String, Count>, Box<dyn Err
     Ok(counts)
 }
 
-/// Ends the process when a case hangs.
-struct Watch {
+/// A thread that ends the process if a case hangs.
+struct Watchdog {
     case: &'static AtomicU64,
 }
 
-impl Watch {
+impl Watchdog {
     fn start(seed: u64) -> Self {
         static CASE: AtomicU64 = AtomicU64::new(u64::MAX);
         CASE.store(u64::MAX, Ordering::Relaxed);
@@ -109,12 +109,13 @@ impl Watch {
         Self { case: &CASE }
     }
 
-    fn at(&self, case: u64) {
+    /// Sets the number of the current case.
+    fn set_case(&self, case: u64) {
         self.case.store(case, Ordering::Relaxed);
     }
 }
 
-impl Drop for Watch {
+impl Drop for Watchdog {
     fn drop(&mut self) {
         self.case.store(u64::MAX, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! The readers.
+//! The readers under test.
 
 use std::path::Path;
 
@@ -9,15 +9,15 @@ use sgmcmc_storage::{Mapped, fits};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reader {
-    /// Fits of every format: opened, summarized, checked.
+    /// Fits of every format, which are opened, summarized and checked.
     Fit,
-    /// Text tables.
+    /// Text tables separated by commas.
     Csv,
-    /// Text tables between white space.
+    /// Text tables separated by white space.
     Spaced,
     /// Sparse text tables.
     Libsvm,
-    /// MNIST's format.
+    /// idx files.
     Idx,
     /// NumPy arrays.
     Npy,
@@ -30,7 +30,7 @@ pub enum Reader {
 }
 
 impl Reader {
-    /// Reads what is at `path` and returns whether it could be read.
+    /// Reads the file or directory at `path`, and returns whether this succeeded.
     pub fn read(self, path: &Path) -> bool {
         match self {
             Self::Fit => match fits::open(path) {
@@ -67,7 +67,7 @@ fn ok<T>(read: sgmcmc_storage::Result<T>) -> bool {
     }
 }
 
-/// An error that can be shown is no success.
+/// Formats an error, and returns `false` if the message is not empty.
 fn shown(error: &sgmcmc_storage::Error) -> bool {
     error.to_string().is_empty()
 }

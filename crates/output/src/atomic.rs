@@ -1,31 +1,48 @@
-//! Files that appear under their name when they are complete.
+//! Files that are written under a temporary name and renamed when they are complete.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::beside::{parent, remove_abandoned, unused};
+use crate::beside::{parent, remove_abandoned, temporary_path};
 use crate::file::File;
 use crate::{remove_file, rename, sync_directory};
 
-/// A file written beside its final place, which takes its name in [`commit`](Self::commit).
+/// A file under a temporary name that [`commit`](Self::commit) renames to its final name.
 ///
-/// Dropped before that, it is removed and the file at the final place stays as it was. What a killed process left beside the file is
-/// removed by the next `AtomicFile` of that name.
+/// If it is dropped before, the temporary file is removed and a file with the final name is unchanged. The temporary
+/// files of killed processes are removed by the next `AtomicFile` with the same final name.
+///
+/// # Examples
+///
+/// ```
+/// use std::io::Write;
+/// use sgmcmc::storage::output::AtomicFile;
+///
+/// let path = std::env::temp_dir().join("sgmcmc-doc-atomic-file.txt");
+/// let mut file = AtomicFile::create(&path)?;
+/// file.file().write_all(b"content")?;
+/// assert!(!path.exists());
+/// file.commit()?;
+/// assert_eq!(std::fs::read(&path)?, b"content");
+/// # std::fs::remove_file(path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct AtomicFile {
     file: File,
-    /// The final place.
+    /// The final path.
     path: PathBuf,
     committed: bool,
 }
 
 impl AtomicFile {
-    /// Starts a file that is to appear at `path`. A symbolic link is followed: its target is replaced.
+    /// Creates a temporary file that will be renamed to `path`. A symbolic link is followed: its target is replaced.
     ///
     /// # Errors
     ///
-    /// Returns an error if `path` is a directory or a symbolic link to nothing, or if no file can be written beside it.
+    /// Returns an error if `path` is a directory or a dangling symbolic link, or if the temporary file cannot be
+    /// created.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = resolve(path.as_ref())?;
         if path.is_dir() {
@@ -33,8 +50,8 @@ impl AtomicFile {
         }
         remove_abandoned(&path)?;
         let file = loop {
-            let file = File::create_new(unused(&path))?;
-            // Another process that looked for abandoned files may have been faster with the lock.
+            let file = File::create_new(temporary_path(&path))?;
+            // Another process that searches for abandoned files may hold the lock. The file is then created again.
             match file.try_lock() {
                 Ok(true) => break file,
                 Ok(false) => continue,
@@ -45,7 +62,7 @@ impl AtomicFile {
             }
         };
         let atomic = Self { file, path, committed: false };
-        // The access rights of the file that is replaced stay; a new one has those of any new file.
+        // The permissions of the replaced file are kept. A new file has the default permissions.
         if let Ok(old) = fs::metadata(&atomic.path) {
             atomic.file.set_permissions(old.permissions())?;
         }
@@ -57,12 +74,12 @@ impl AtomicFile {
         &mut self.file
     }
 
-    /// Gives the file its name, after the disk has its content.
+    /// Synchronizes the content with the disk and renames the file to its final name.
     ///
     /// # Errors
     ///
-    /// Returns the error of the operating system. The old file is then still there, unless the error is from the last step, which
-    /// waits for the disk to have the new name.
+    /// Returns the error of the operating system. The old file is then unchanged, unless the error is from the last
+    /// step, which synchronizes the directory.
     pub fn commit(mut self) -> io::Result<()> {
         self.file.sync_all()?;
         rename(self.file.path(), &self.path)?;
@@ -74,20 +91,25 @@ impl AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if !self.committed {
-            // Whoever dropped it has an error to report already.
+            // The caller already has an error to report.
             let _ = remove_file(self.file.path());
         }
     }
 }
 
-/// Writes a file beside `path`, waits for the disk, and renames it to `path`: all of it or nothing.
+/// Writes a temporary file, synchronizes it with the disk, and renames it to `path`.
 ///
-/// A symbolic link is followed. What is no regular file, such as `/dev/stdout` or a pipe, is written directly.
+/// A symbolic link is followed. A path that is not a regular file, such as `/dev/stdout` or a pipe, is written
+/// directly.
 ///
 /// # Errors
 ///
-/// Returns the error of `write` or of the operating system. The file that was at `path` is then still there, and nothing is left
-/// beside it.
+/// Returns the error of `write` or of the operating system. The file at `path` is then unchanged, and the temporary
+/// file is removed.
+///
+/// # Examples
+///
+/// See the [crate](crate).
 pub fn write_atomically(
     path: impl AsRef<Path>,
     write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
@@ -95,26 +117,27 @@ pub fn write_atomically(
     let path = path.as_ref();
     if fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir()) {
         let mut file = File::open(path)?;
-        return buffered(&mut file, write);
+        return write_buffered(&mut file, write);
     }
     let mut atomic = AtomicFile::create(path)?;
-    buffered(atomic.file(), write)?;
+    write_buffered(atomic.file(), write)?;
     atomic.commit()
 }
 
-fn buffered(file: &mut File, write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>) -> io::Result<()> {
+/// Calls `write` with a buffered writer of `file`.
+fn write_buffered(file: &mut File, write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>) -> io::Result<()> {
     let mut buffer = BufWriter::with_capacity(1 << 16, file);
     let written = write(&mut buffer).and_then(|()| buffer.flush());
-    // After an error the rest of the buffer must not be written when it is dropped.
+    // After an error, the rest of the buffer must not be written on drop.
     let _ = buffer.into_parts();
     written
 }
 
-/// Returns the path itself, or the target if it is a symbolic link.
+/// Returns the target of a symbolic link, or the path itself if it is not a link.
 ///
 /// # Errors
 ///
-/// Returns an error of kind `NotFound` that says so if it is a symbolic link to nothing.
+/// Returns an error of kind `NotFound` if it is a dangling symbolic link.
 pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     if !path.is_symlink() {
         return Ok(path.to_path_buf());
@@ -149,23 +172,23 @@ mod tests {
         let operations = counter.operations();
         drop(counter);
         assert!(operations.len() >= 6, "{operations:?}");
-        for at in 0..operations.len() {
+        for number in 0..operations.len() {
             for fault in [Fault::Fail, Fault::FailFrom] {
                 fs::write(&path, "old").unwrap();
-                let injector = Injector::new(directory.path(), fault, at);
+                let injector = Injector::new(directory.path(), fault, number);
                 let written = write("new");
                 drop(injector);
-                // Only the wait for the directory comes after the rename.
-                let expected = if at + 1 == operations.len() { "new" } else { "old" };
-                assert!(written.is_err(), "{:?}", operations[at]);
-                assert_eq!(fs::read_to_string(&path).unwrap(), expected, "{:?}", operations[at]);
-                assert_eq!(entries(directory.path()), ["a.txt"], "{:?}", operations[at]);
+                // Only the synchronization of the directory comes after the rename.
+                let expected = if number + 1 == operations.len() { "new" } else { "old" };
+                assert!(written.is_err(), "{:?}", operations[number]);
+                assert_eq!(fs::read_to_string(&path).unwrap(), expected, "{:?}", operations[number]);
+                assert_eq!(entries(directory.path()), ["a.txt"], "{:?}", operations[number]);
             }
         }
     }
 
     #[test]
-    fn an_error_of_the_writer_leaves_nothing() {
+    fn an_error_of_the_writer_leaves_no_file() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.txt");
         let written = write_atomically(&path, |file| {

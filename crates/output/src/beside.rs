@@ -1,4 +1,4 @@
-//! Names beside the final one, and what killed processes left under them.
+//! Temporary names in the directory of the final name, and the removal of abandoned files.
 
 use std::ffi::OsString;
 use std::fs;
@@ -6,11 +6,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::file::try_lock;
+use crate::lock::try_lock;
 
+/// The part of a temporary name after the final name.
 const MARK: &str = ".unfinished-";
 
-/// The directory that `path` is in.
+/// Returns the directory of `path`.
 pub(crate) fn parent(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -18,14 +19,15 @@ pub(crate) fn parent(path: &Path) -> &Path {
     }
 }
 
-/// A name beside `path` that no other call and no other process uses: `.<name>.unfinished-<process>-<number>`.
-pub(crate) fn unused(path: &Path) -> PathBuf {
+/// Returns a unique temporary path in the directory of `path`: `.<name>.unfinished-<process>-<number>`.
+pub(crate) fn temporary_path(path: &Path) -> PathBuf {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let mut name = prefix(path);
     name.push(format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed)));
     parent(path).join(name)
 }
 
+/// Returns the common prefix of the temporary names of `path`.
 fn prefix(path: &Path) -> OsString {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
@@ -33,7 +35,7 @@ fn prefix(path: &Path) -> OsString {
     name
 }
 
-/// Removes what killed processes left beside `path`. Files and directories whose writer is alive are locked and stay.
+/// Removes the temporary files and directories of killed processes. Those of running writers are locked and are kept.
 pub(crate) fn remove_abandoned(path: &Path) -> io::Result<()> {
     let prefix = prefix(path);
     let Ok(entries) = fs::read_dir(parent(path)) else { return Ok(()) };

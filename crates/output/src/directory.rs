@@ -1,40 +1,55 @@
-//! Directories of files that appear under their name when they are complete.
+//! Directories that are written under a temporary name and renamed when they are complete.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::atomic::resolve;
-use crate::beside::{parent, remove_abandoned, unused};
-use crate::file::try_lock;
+use crate::beside::{parent, remove_abandoned, temporary_path};
+use crate::lock::try_lock;
 use crate::operations::{
     create_dir, exchange, remove_dir, remove_dir_all, remove_file, rename, sync_directory, sync_tree,
 };
 
-/// A directory written beside its final place, which takes its name in [`commit`](Self::commit) or [`replace`](Self::replace).
+/// A directory under a temporary name that [`commit`](Self::commit) or [`replace`](Self::replace) renames to its final
+/// name.
 ///
-/// Dropped before that, it is removed with all files in it, and what is at the final place stays as it was.
+/// If it is dropped before, it is removed with all files in it, and a directory with the final name is unchanged.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::storage::output::AtomicDirectory;
+///
+/// let path = std::env::temp_dir().join("sgmcmc-doc-atomic-directory");
+/// let directory = AtomicDirectory::create(&path)?;
+/// std::fs::write(directory.directory().join("a.txt"), "content")?;
+/// directory.commit()?;
+/// assert!(path.join("a.txt").exists());
+/// # std::fs::remove_dir_all(path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct AtomicDirectory {
-    /// Where it is written.
+    /// The temporary path.
     directory: PathBuf,
-    /// The final place.
+    /// The final path.
     path: PathBuf,
     committed: bool,
-    /// Locked, so that other processes see that it is not abandoned.
+    /// The lock that shows other processes that the directory is not abandoned.
     _lock: Option<fs::File>,
 }
 
 impl AtomicDirectory {
-    /// Starts a directory that is to appear at `path`. A symbolic link is followed.
+    /// Creates a temporary directory that will be renamed to `path`. A symbolic link is followed.
     ///
     /// # Errors
     ///
-    /// Returns an error if `path` is a symbolic link to nothing, or if no directory can be made beside it.
+    /// Returns an error if `path` is a dangling symbolic link, or if the temporary directory cannot be created.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = resolve(path.as_ref())?;
         remove_abandoned(&path)?;
-        let directory = unused(&path);
+        let directory = temporary_path(&path);
         create_dir(&directory)?;
         let lock = fs::File::open(&directory).ok().filter(|file| try_lock(file).unwrap_or(false));
         Ok(Self { directory, path, committed: false, _lock: lock })
@@ -45,17 +60,18 @@ impl AtomicDirectory {
         &self.directory
     }
 
-    /// Gives the directory its name, which no file and no directory with content may have.
+    /// Renames the directory to its final name, which must not exist or be an empty directory.
     ///
     /// # Errors
     ///
-    /// Returns an error of kind `DirectoryNotEmpty` or `AlreadyExists` if the name is in use, or the error of the operating system.
+    /// Returns an error of kind `DirectoryNotEmpty` or `AlreadyExists` if the name is in use, or the error of the
+    /// operating system.
     pub fn commit(mut self) -> io::Result<()> {
         sync_tree(&self.directory)?;
         if self.path.symlink_metadata().is_ok_and(|data| !data.is_dir()) {
             return Err(io::Error::from(io::ErrorKind::AlreadyExists));
         }
-        // An empty directory is replaced by the rename itself on Unix.
+        // On Unix, the rename itself replaces an empty directory.
         #[cfg(not(unix))]
         let _ = fs::remove_dir(&self.path);
         rename(&self.directory, &self.path)?;
@@ -63,14 +79,15 @@ impl AtomicDirectory {
         sync_directory(parent(&self.path))
     }
 
-    /// Gives the directory its name in place of a directory that has `files` and nothing else, which are removed.
+    /// Renames the directory to its final name and removes the directory of that name, which has only `files`.
     ///
-    /// The paths in `files` are relative to the directory. On Linux both directories exchange their names in one step; elsewhere the
-    /// name belongs to neither of them for a moment.
+    /// The paths in `files` are relative to the directory. On Linux, the directories exchange their names atomically.
+    /// On other systems, the final name does not exist for a moment.
     ///
     /// # Errors
     ///
-    /// Returns the error of the operating system. If a file appeared that is not among `files`, the error says where it is now.
+    /// Returns the error of the operating system. If the old directory has a file that is not in `files`, the error has
+    /// its new path.
     pub fn replace(mut self, files: &[PathBuf]) -> io::Result<()> {
         sync_tree(&self.directory)?;
         match exchange(&self.directory, &self.path) {
@@ -88,9 +105,9 @@ impl AtomicDirectory {
         })
     }
 
-    /// Exchanges the two directories in three steps.
+    /// Exchanges the two directories with three renames.
     fn swap(&self) -> io::Result<()> {
-        let aside = unused(&self.path);
+        let aside = temporary_path(&self.path);
         rename(&self.path, &aside)?;
         if let Err(error) = rename(&self.directory, &self.path) {
             let _ = rename(&aside, &self.path);
@@ -103,13 +120,13 @@ impl AtomicDirectory {
 impl Drop for AtomicDirectory {
     fn drop(&mut self) {
         if !self.committed {
-            // Whoever dropped it has an error to report already.
+            // The caller already has an error to report.
             let _ = remove_dir_all(&self.directory);
         }
     }
 }
 
-/// Removes the files, then the directories they were in, which must be empty by then.
+/// Removes the files, and then the directories, which must be empty.
 fn remove_listed(root: &Path, files: &[PathBuf]) -> io::Result<()> {
     for file in files {
         remove_file(root.join(file))?;
@@ -117,6 +134,7 @@ fn remove_listed(root: &Path, files: &[PathBuf]) -> io::Result<()> {
     remove_empty(root)
 }
 
+/// Removes a directory that has only empty directories.
 fn remove_empty(directory: &Path) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
@@ -132,7 +150,7 @@ mod tests {
     use super::*;
     use crate::fault::{Fault, Injector};
 
-    /// Writes two files and gives them the name, in place of old ones where there are some.
+    /// Writes a directory of two files, and replaces the old one if there is one.
     fn write(path: &Path, text: &str, old: Option<&[PathBuf]>) -> io::Result<()> {
         let directory = AtomicDirectory::create(path)?;
         for name in ["a", "b"] {
@@ -155,28 +173,28 @@ mod tests {
     fn a_failure_of_any_operation_leaves_the_old_or_the_new_directory() {
         let files = ["a", "b"].map(PathBuf::from);
         for old in [None, Some(&files[..])] {
-            let mut at = 0;
+            let mut number = 0;
             loop {
                 let root = tempfile::tempdir().unwrap();
                 let path = root.path().join("fit");
                 if old.is_some() {
                     write(&path, "old", None).unwrap();
                 }
-                let injector = Injector::new(root.path(), Fault::Fail, at);
+                let injector = Injector::new(root.path(), Fault::Fail, number);
                 let written = write(&path, "new", old);
                 let operations = injector.operations();
                 drop(injector);
                 let found = content(&path);
                 let allowed = [old.map(|_| "oldold".to_owned()), Some("newnew".to_owned())];
-                assert!(allowed.contains(&found), "{:?}: {found:?}", operations.get(at));
-                if at >= operations.len() {
+                assert!(allowed.contains(&found), "{:?}: {found:?}", operations.get(number));
+                if number >= operations.len() {
                     assert!(written.is_ok());
                     assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
                     break;
                 }
-                at += 1;
+                number += 1;
             }
-            assert!(at > 10, "{at}");
+            assert!(number > 10, "{number}");
         }
     }
 

@@ -1,8 +1,9 @@
-//! Fault injection for tests: makes operation number k on the files below a directory fail, or ends the process after it.
+//! Fault injection for tests: operation number k on the files below a directory fails, or the process is aborted after
+//! it.
 //!
-//! An [`Injector`] is active until it is dropped, for all threads of the process. It sees operations on paths below its root only,
-//! so that tests with directories of their own can run side by side. Without an injector the cost of an operation is one relaxed
-//! atomic load.
+//! An [`Injector`] is active until it is dropped, for all threads of the process. It is limited to paths below its
+//! root, so that tests with different directories can run in parallel. Without an injector, an operation costs one
+//! relaxed atomic load.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,9 +20,9 @@ pub enum Operation {
     Open,
     /// Writes bytes.
     Write,
-    /// Hands buffered bytes to the operating system.
+    /// Flushes buffered bytes to the operating system.
     Flush,
-    /// Waits until the disk has the content.
+    /// Waits until the content is on the disk.
     Sync,
     /// Changes the length of a file.
     SetLen,
@@ -39,28 +40,31 @@ pub enum Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// None: operations are counted only.
+    /// No fault. Operations are only counted.
     None,
-    /// This operation fails, as on a full disk. Half of the bytes of a write are written before it fails.
+    /// The operation fails with the error of a full disk. A write fails after half of its bytes.
     Fail,
-    /// This operation and all later ones except removals fail.
+    /// The operation and all later operations except removals fail.
     FailFrom,
-    /// The process is aborted after this operation. Half of the bytes of a write are written.
+    /// The process is aborted after the operation. A write is aborted after half of its bytes.
     Kill,
 }
 
+/// The state of an injector.
 #[derive(Debug)]
 struct State {
     root: PathBuf,
     fault: Fault,
+    /// The number of the operation, counted from 0.
     at: usize,
+    /// The operations so far.
     log: Mutex<Vec<(Operation, PathBuf)>>,
 }
 
 static ACTIVE: AtomicUsize = AtomicUsize::new(0);
 static INJECTORS: Mutex<Vec<Arc<State>>> = Mutex::new(Vec::new());
 
-/// Injects a fault while it exists.
+/// An active fault. It is removed on drop.
 #[derive(Debug)]
 pub struct Injector {
     state: Arc<State>,
@@ -75,7 +79,7 @@ impl Injector {
         Self { state }
     }
 
-    /// Returns the operations seen so far, in order.
+    /// Returns the operations so far, in order.
     pub fn operations(&self) -> Vec<(Operation, PathBuf)> {
         lock(&self.state.log).clone()
     }
@@ -88,7 +92,7 @@ impl Drop for Injector {
     }
 }
 
-/// What happens to an operation.
+/// The decision about an operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Pass,
@@ -96,6 +100,7 @@ pub(crate) enum Verdict {
     Kill,
 }
 
+/// Records an operation and decides whether it fails.
 pub(crate) fn verdict(operation: Operation, path: &Path) -> Verdict {
     if ACTIVE.load(Ordering::Relaxed) == 0 {
         return Verdict::Pass;
@@ -115,7 +120,7 @@ pub(crate) fn verdict(operation: Operation, path: &Path) -> Verdict {
     verdict
 }
 
-/// Performs `act` unless a fault is due.
+/// Calls `act`, or injects the fault that is due.
 pub(crate) fn perform<T>(operation: Operation, path: &Path, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     match verdict(operation, path) {
         Verdict::Pass => act(),
@@ -127,7 +132,7 @@ pub(crate) fn perform<T>(operation: Operation, path: &Path, act: impl FnOnce() -
     }
 }
 
-/// The error of a full disk.
+/// Returns the error of a full disk.
 pub(crate) fn full() -> io::Error {
     io::Error::from(io::ErrorKind::StorageFull)
 }

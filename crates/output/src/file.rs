@@ -1,17 +1,32 @@
-//! A file that is written.
+//! Files that are open for writing.
 
-use std::fs::{self, OpenOptions, TryLockError};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::fault::{Operation, Verdict, full, perform, verdict};
+use crate::lock::try_lock;
 
-/// How often a lock is tried, and the pause after each time.
-const LOCK_TRIES: u32 = 25;
+/// The number of attempts to lock a file.
+const LOCK_ATTEMPTS: u32 = 25;
+/// The pause after a failed attempt.
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
-/// A file open for writing. Readers of foreign files use [`std::fs::File`].
+/// A file that is open for writing. Readers use [`std::fs::File`].
+///
+/// # Examples
+///
+/// ```
+/// use std::io::Write;
+/// use sgmcmc::storage::output::{File, remove_file};
+///
+/// let mut file = File::create(std::env::temp_dir().join("sgmcmc-doc-file.txt"))?;
+/// file.write_all(b"content")?;
+/// assert_eq!(file.len()?, 7);
+/// remove_file(file.path())?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct File {
     file: fs::File,
@@ -19,54 +34,55 @@ pub struct File {
 }
 
 impl File {
-    /// Creates the file, or empties the one that exists.
+    /// Creates a file, or truncates an existing one.
     ///
     /// # Errors
     ///
     /// Returns the error of the operating system.
     pub fn create(path: impl Into<PathBuf>) -> io::Result<Self> {
-        Self::with(Operation::Create, path.into(), OpenOptions::new().write(true).create(true).truncate(true))
+        Self::open_with(Operation::Create, path.into(), OpenOptions::new().write(true).create(true).truncate(true))
     }
 
-    /// Creates a file that must not exist, open for reading as well.
+    /// Creates a file for reading and writing. The file must not exist.
     ///
     /// # Errors
     ///
-    /// Returns an error of kind `AlreadyExists` if it exists, or the error of the operating system.
+    /// Returns an error of kind `AlreadyExists` if the file exists, or the error of the operating system.
     pub fn create_new(path: impl Into<PathBuf>) -> io::Result<Self> {
-        Self::with(Operation::Create, path.into(), OpenOptions::new().read(true).write(true).create_new(true))
+        Self::open_with(Operation::Create, path.into(), OpenOptions::new().read(true).write(true).create_new(true))
     }
 
-    /// Opens a file to go on with it, and creates it if it does not exist. The content stays; the position is at byte 0.
+    /// Opens a file without truncating it, or creates it if it does not exist. The position is at byte 0.
     ///
     /// # Errors
     ///
     /// Returns the error of the operating system.
     pub fn open(path: impl Into<PathBuf>) -> io::Result<Self> {
-        Self::with(Operation::Open, path.into(), OpenOptions::new().write(true).create(true).truncate(false))
+        Self::open_with(Operation::Open, path.into(), OpenOptions::new().write(true).create(true).truncate(false))
     }
 
-    /// Opens a file that other parts of the program do not see by name, for reading and writing.
+    /// Creates an anonymous temporary file in `directory` for reading and writing.
     ///
-    /// The file is removed from its directory right after it was created and vanishes when it is closed.
+    /// On Unix, the file is removed from its directory at once and exists until it is closed.
     ///
     /// # Errors
     ///
     /// Returns the error of the operating system.
     pub fn scratch(directory: &Path) -> io::Result<Self> {
-        let path = crate::beside::unused(&directory.join("scratch"));
+        let path = crate::beside::temporary_path(&directory.join("scratch"));
         let file = Self::create_new(path)?;
         #[cfg(unix)]
         crate::remove_file(&file.path)?;
         Ok(file)
     }
 
-    fn with(operation: Operation, path: PathBuf, options: &OpenOptions) -> io::Result<Self> {
+    /// Opens a file with the given options.
+    fn open_with(operation: Operation, path: PathBuf, options: &OpenOptions) -> io::Result<Self> {
         let file = perform(operation, &path, || options.open(&path))?;
         Ok(Self { file, path })
     }
 
-    /// Returns the path the file was opened with.
+    /// Returns the path with which the file was opened.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -80,7 +96,7 @@ impl File {
         self.file.metadata().map(|data| data.len())
     }
 
-    /// Returns whether the file has no content.
+    /// Returns whether the file is empty.
     ///
     /// # Errors
     ///
@@ -89,7 +105,7 @@ impl File {
         self.len().map(|length| length == 0)
     }
 
-    /// Cuts or extends the file.
+    /// Truncates or extends the file to `length` bytes.
     ///
     /// # Errors
     ///
@@ -98,7 +114,7 @@ impl File {
         perform(Operation::SetLen, &self.path, || self.file.set_len(length))
     }
 
-    /// Waits until the disk has content and metadata.
+    /// Waits until content and metadata are on the disk.
     ///
     /// # Errors
     ///
@@ -107,7 +123,7 @@ impl File {
         perform(Operation::Sync, &self.path, || self.file.sync_all())
     }
 
-    /// Waits until the disk has the content.
+    /// Waits until the content is on the disk.
     ///
     /// # Errors
     ///
@@ -116,17 +132,19 @@ impl File {
         perform(Operation::Sync, &self.path, || self.file.sync_data())
     }
 
-    /// Locks the file against other holders of a lock, in this process and in others, until it is closed.
+    /// Acquires an exclusive lock that other handles respect, in this and other processes. The lock is released when
+    /// the file is closed.
     ///
-    /// Returns false if somebody else holds the lock, and goes on to do so for a quarter of a second: a process that this one starts holds
-    /// copies of all locks for a moment. File systems without locks count as not locked by anybody.
+    /// Returns `false` if another handle holds the lock for a quarter of a second. Attempts are repeated for that time,
+    /// because a child process holds copies of all locks for a moment after it starts. On file systems without locks,
+    /// this always succeeds.
     ///
     /// # Errors
     ///
     /// Returns the error of the operating system.
     pub fn try_lock(&self) -> io::Result<bool> {
         perform(Operation::Lock, &self.path, || {
-            for _ in 0..LOCK_TRIES {
+            for _ in 0..LOCK_ATTEMPTS {
                 if try_lock(&self.file)? {
                     return Ok(true);
                 }
@@ -145,22 +163,13 @@ impl File {
         Ok(Self { file: self.file.try_clone()?, path: self.path.clone() })
     }
 
-    /// Sets the access rights.
+    /// Sets the permissions.
     ///
     /// # Errors
     ///
     /// Returns the error of the operating system.
     pub fn set_permissions(&self, permissions: fs::Permissions) -> io::Result<()> {
         self.file.set_permissions(permissions)
-    }
-}
-
-pub(crate) fn try_lock(file: &fs::File) -> io::Result<bool> {
-    match file.try_lock() {
-        Ok(()) => Ok(true),
-        Err(TryLockError::WouldBlock) => Ok(false),
-        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(true),
-        Err(TryLockError::Error(error)) => Err(error),
     }
 }
 

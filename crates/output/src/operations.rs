@@ -16,7 +16,7 @@ pub fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
     perform(Operation::CreateDir, path, || fs::create_dir(path))
 }
 
-/// Creates a directory and its parents, as far as they do not exist.
+/// Creates a directory and its missing parents.
 ///
 /// # Errors
 ///
@@ -29,7 +29,7 @@ pub fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
     perform(Operation::CreateDir, path, || fs::create_dir_all(path))
 }
 
-/// Renames a file or directory; a file of the new name is replaced.
+/// Renames a file or directory. An existing file with the new name is replaced.
 ///
 /// # Errors
 ///
@@ -38,7 +38,7 @@ pub fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
     perform(Operation::Rename, from.as_ref(), || fs::rename(&from, &to))
 }
 
-/// Exchanges the names of two directories in one step, where the operating system can.
+/// Exchanges the names of two directories atomically, if the operating system supports it.
 pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     perform(Operation::Rename, one, || {
         #[cfg(target_os = "linux")]
@@ -74,7 +74,7 @@ pub fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
     perform(Operation::Remove, path, || fs::remove_dir(path))
 }
 
-/// Removes a directory with everything in it. For directories that the caller made itself.
+/// Removes a directory and everything in it. The caller must have created the directory.
 ///
 /// # Errors
 ///
@@ -84,11 +84,11 @@ pub fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
     perform(Operation::Remove, path, || fs::remove_dir_all(path))
 }
 
-/// Waits until the disk has the entries of a directory, such as a file that was renamed. Has an effect on Unix only.
+/// Waits until the entries of a directory, such as a renamed file, are on the disk. This has an effect on Unix only.
 ///
 /// # Errors
 ///
-/// Returns the error of the operating system. File systems that cannot do it count as done.
+/// Returns the error of the operating system. File systems that do not support this are ignored.
 pub fn sync_directory(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref();
     perform(Operation::Sync, path, || {
@@ -103,11 +103,11 @@ pub fn sync_directory(path: impl AsRef<Path>) -> io::Result<()> {
     })
 }
 
-/// Above this number of files, one call for the whole file system takes less time than one for each file.
+/// The number of files above which one call for the whole file system is faster than one call per file.
 #[cfg(target_os = "linux")]
 const MANY: usize = 64;
 
-/// Waits until the disk has all files below a directory.
+/// Waits until all files below a directory are on the disk.
 pub(crate) fn sync_tree(path: &Path) -> io::Result<()> {
     perform(Operation::Sync, path, || {
         let mut files = Vec::new();
@@ -120,6 +120,7 @@ pub(crate) fn sync_tree(path: &Path) -> io::Result<()> {
     })
 }
 
+/// Appends all files below a directory.
 fn list(directory: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let entry = entry?;

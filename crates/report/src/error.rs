@@ -1,66 +1,66 @@
-//! What can go wrong on the way to a picture or a page.
+//! Errors of plots and reports.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Why a plot or a page could not be made.
+/// An error of a plot or a report.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no such parameter.
+    /// The fit has no parameter with this name.
     #[error(transparent)]
-    Parameter(#[from] sgmcmc_core::Error),
+    Parameter(#[from] sgmcmc_gradient::Error),
 
-    /// No chain recorded a statistic of this name.
+    /// No chain recorded a statistic with this name.
     #[error("the fit has no statistic `{name}`; it has {known}")]
     Statistic {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The names of the recorded statistics.
         known: String,
     },
 
-    /// The plot cannot be drawn from what was given.
+    /// The plot cannot be drawn from these arguments.
     #[error("cannot draw the {plot}: {reason}")]
     Input {
-        /// Which plot.
+        /// The kind of plot.
         plot: &'static str,
-        /// What is wrong with what was given, and what was expected.
+        /// The invalid argument and the expected one.
         reason: String,
     },
 
-    /// The plotting crate refused.
+    /// The plotting crate returned an error.
     #[error("the plot could not be drawn: {0}")]
     Drawing(String),
 
-    /// A file name that says no format known here.
+    /// The extension of the file name is not a known format.
     #[error("`{}`: a plot is saved as .svg{}", path.display(), if cfg!(feature = "png") { " or .png" } else { "; .png needs the feature `png`" })]
     Format {
-        /// The name.
+        /// The file name.
         path: PathBuf,
     },
 
-    /// A picture of pixels needs a font, and the system has none.
+    /// A PNG needs a font, and none is installed.
     #[error("`{}`: a PNG needs a sans-serif font and this system has none; install one (Debian: fonts-dejavu-core), or save as .svg", path.display())]
     NoFont {
-        /// The file that was to be written.
+        /// The file name.
         path: PathBuf,
     },
 
     /// The file could not be written.
     #[error("cannot write `{}`: {source}", path.display())]
     Write {
-        /// The file.
+        /// The file name.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }
 
-/// The result of drawing.
+/// The result of a plot or a report.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Writes a file, all of it or nothing.
+/// Writes a file atomically.
 pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     sgmcmc_files::write_atomically(path, |file| file.write_all(bytes))
         .map_err(|source| Error::Write { path: path.to_owned(), source })

@@ -1,14 +1,16 @@
-//! Plots of posterior draws, one by one for papers or together on one page that shows a fit.
+//! Plots of posterior draws, and HTML reports of fits.
 //!
-//! [`Plots`] gives a fit `plot()` and `report()`; [`Report`] is the page with what can be added to it; [`plot`] has the same plots on
-//! plain slices; [`Gallery`] is a page of any plots.
+//! [`Plots`] adds the methods `plot` and `report` to a fit. [`Report`] is a self-contained HTML page with options.
+//! [`plot`] has the same plots as functions of slices. [`Gallery`] is a self-contained HTML page of arbitrary plots.
 
 pub mod error;
 mod page;
 pub mod plot;
+mod plots;
 mod plotter;
 
 pub use error::{Error, Result};
 pub use page::{Gallery, Report};
 pub use plot::{Frame, Plot, Prior};
-pub use plotter::{Plots, Plotter};
+pub use plots::Plots;
+pub use plotter::Plotter;

@@ -1,54 +1,33 @@
-//! Plots of a fit by the names of its parameters.
+//! Plots of a fit by parameter name.
 
 use std::ops::Range;
-use std::path::Path;
 
 use sgmcmc_diagnostics::quantiles;
-use sgmcmc_samplers::{ChainDraws, Fit, SummaryRow};
+use sgmcmc_fit::{ChainDraws, Fit, SummaryRow, Thresholds};
 
 use crate::error::{Error, Result};
-use crate::page::Report;
 use crate::plot::{self, Area, Frame, Interval, Line, Plot, Prior, Variable};
 
-/// Panels of one picture.
-const PANELS: usize = 24;
-/// Above this R-hat a parameter is doubtful.
-pub(crate) const R_HAT: f64 = 1.01;
+/// The largest number of panels of a plot.
+const MAX_PANELS: usize = 24;
 
-/// Pictures of a fit.
-pub trait Plots {
-    /// Single plots, for papers.
-    ///
-    /// ```no_run
-    /// # fn f(fit: sgmcmc_samplers::Fit) -> sgmcmc_report::Result<()> {
-    /// use sgmcmc_report::Plots;
-    ///
-    /// fit.plot().trace("beta")?.save("trace.svg")?;
-    /// fit.plot().size(360, 220).title("slopes").forest(&["beta"])?.save("forest.svg")?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    fn plot(&self) -> Plotter<'_>;
-
-    /// Writes one self-contained page that shows the fit; see [`Report`] for what can be added to it.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
-    fn report(&self, path: impl AsRef<Path>) -> Result<()>;
-}
-
-impl Plots for Fit {
-    fn plot(&self) -> Plotter<'_> {
-        Plotter { fit: self, frame: Frame::new(""), title: None }
-    }
-
-    fn report(&self, path: impl AsRef<Path>) -> Result<()> {
-        Report::new(self).write(path)
-    }
-}
-
-/// Draws the plots of a fit. Parameters are named as in the summary: `beta[3]` is one element, `beta` all of them, a panel each.
+/// A builder of plots of a fit.
+///
+/// Parameters have the names of the summary: `beta[3]` is one value, and `beta` is all values of the parameter, with
+/// one panel per value.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::prelude::*;
+///
+/// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
+/// let fit = hmc(&model, &Dataset::none(), 0.025).seed(1).chains(2).sample(&zeros([2]), 100)?;
+/// let plot = fit.plot().size(360, 220).title("slopes").forest(&["theta"])?;
+/// assert!(plot.svg().contains("slopes"));
+/// assert!(fit.plot().density("theta[1]")?.svg().starts_with("<svg"));
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Plotter<'f> {
     fit: &'f Fit,
@@ -56,82 +35,119 @@ pub struct Plotter<'f> {
     title: Option<String>,
 }
 
+impl<'a> Plotter<'a> {
+    /// Creates a builder of plots of `fit`.
+    pub(crate) fn new(fit: &'a Fit) -> Self {
+        Self { fit, frame: Frame::new(""), title: None }
+    }
+}
+
 impl Plotter<'_> {
-    /// Width and height of a panel in CSS pixels.
+    /// Sets the width and height of a panel in CSS pixels.
     pub fn size(mut self, width: u32, height: u32) -> Self {
         self.frame = self.frame.size(width, height);
         self
     }
 
-    /// The title, instead of the name of the parameter.
+    /// Sets the title. The default is the name of the parameter.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// Whether the chains' colours are explained.
+    /// Sets whether the plot has a legend of the chains.
     pub fn legend(mut self, legend: bool) -> Self {
         self.frame = self.frame.legend(legend);
         self
     }
 
-    /// The draws in their order.
+    /// Draws a trace plot: the draws of each chain in order.
     ///
     /// # Errors
     ///
-    /// As of the other plots: if there is no such parameter, or it has too many elements for one picture.
+    /// Returns an error if there is no such parameter, or if it has more than 24 values.
     pub fn trace(&self, name: &str) -> Result<Plot> {
         self.panels(name, |area, frame, draws| plot::draw_trace(area, frame, &draws.chains))
     }
 
-    /// The ranks of each chain's draws among those of all.
+    /// Draws rank histograms: the ranks of the draws of each chain among the draws of all chains.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no such parameter, or if it has more than 24 values.
     pub fn rank(&self, name: &str) -> Result<Plot> {
         self.panels(name, |area, frame, draws| plot::draw_rank(area, frame, &draws.chains))
     }
 
-    /// The density of each chain.
+    /// Draws the kernel density estimate of each chain.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no such parameter, or if it has more than 24 values.
     pub fn density(&self, name: &str) -> Result<Plot> {
         self.panels(name, |area, frame, draws| plot::draw_density(area, frame, &draws.chains, &draws.weights))
     }
 
-    /// The autocorrelations of each chain.
+    /// Draws the autocorrelation function of each chain.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no such parameter, or if it has more than 24 values.
     pub fn autocorrelation(&self, name: &str) -> Result<Plot> {
         self.panels(name, |area, frame, draws| plot::draw_autocorrelation(area, frame, &draws.chains))
     }
 
-    /// The mean of the draws so far, with two standard errors.
+    /// Draws the running mean of each chain, and of all chains with a band of two standard errors.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no such parameter, or if it has more than 24 values.
     pub fn running_mean(&self, name: &str) -> Result<Plot> {
         self.panels(name, |area, frame, draws| plot::draw_running_mean(area, frame, &draws.chains, &draws.weights))
     }
 
-    /// Means, quartiles and 89 % intervals of the parameters `names`, of all where none is named. Those with R-hat above 1.01 are hollow.
+    /// Draws a forest plot: means, quartiles and 89 % intervals of the parameters `names`. Shows all parameters if
+    /// `names` is empty. Values with an R-hat above the default of [`Thresholds`] have a hollow dot.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no parameter with one of these names.
     pub fn forest(&self, names: &[&str]) -> Result<Plot> {
-        let mut places = Vec::new();
+        let mut indices = Vec::new();
         for name in names {
-            places.extend(elements(self.fit, name)?);
+            indices.extend(elements(self.fit, name)?);
         }
         if names.is_empty() {
-            places.extend(0..self.fit.layout().value_count());
+            indices.extend(0..self.fit.layout().value_count());
         }
         let summary = self.fit.summary();
-        let rows = places.into_iter().filter_map(|index| Some((index, summary.rows().get(index)?)));
+        let rows = indices.into_iter().filter_map(|index| Some((index, summary.rows().get(index)?)));
         let intervals: Vec<Interval> = rows.map(|(index, row)| interval(self.fit, index, row)).collect();
         let title = self.title.as_deref().unwrap_or("mean, quartiles and 89 % interval");
         plot::forest(&intervals, &self.frame.titled(title))
     }
 
-    /// Scatter plots of each two of two to eight elements.
+    /// Draws a pair plot: scatter plots of all pairs of two to eight values.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no parameter with one of these names, or if there are fewer than two or more than
+    /// eight values.
     pub fn pair(&self, names: &[&str]) -> Result<Plot> {
         let mut variables = Vec::new();
         for name in names {
-            for index in elements(self.fit, name)?.take(PANELS) {
+            for index in elements(self.fit, name)?.take(MAX_PANELS) {
                 variables.push(variable(self.fit, index));
             }
         }
         plot::pair(&variables, &self.frame.titled(self.title.as_deref().unwrap_or_default()))
     }
 
-    /// A number that came with the draws, over iterations: `log_posterior`, `weight` (the step size), or a statistic of the algorithm.
+    /// Draws a statistic over iterations: `log_posterior`, `weight` (the step size), or a statistic of the algorithm.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if no chain recorded the statistic.
     pub fn statistic(&self, name: &str) -> Result<Plot> {
         let lines = statistic(self.fit, name).ok_or_else(|| Error::Statistic {
             name: name.to_owned(),
@@ -140,39 +156,47 @@ impl Plotter<'_> {
         plot::over_iterations(&lines, &self.frame.titled(self.title.as_deref().unwrap_or(name)))
     }
 
-    /// The posterior of one element over its prior.
+    /// Draws the prior and the posterior of one value.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no such value, or if the prior has no finite draw.
     pub fn prior_posterior(&self, name: &str, prior: &Prior) -> Result<Plot> {
-        let draws = Draws::of(self.fit, self.fit.layout().index(name)?);
+        let draws = ValueDraws::new(self.fit, self.fit.layout().index(name)?);
         let frame = self.frame.titled(self.title.as_deref().unwrap_or(name));
         plot::prior_posterior(&draws.chains, &draws.weights, prior, &frame)
     }
 
-    fn panels(&self, name: &str, draw: impl Fn(&Area<'_>, &Frame, &Draws) -> Result<()>) -> Result<Plot> {
+    /// Draws one panel per value of the parameter `name`.
+    fn panels(&self, name: &str, draw: impl Fn(&Area<'_>, &Frame, &ValueDraws) -> Result<()>) -> Result<Plot> {
         let range = elements(self.fit, name)?;
-        if range.len() > PANELS {
-            let reason =
-                format!("`{name}` has {} elements and a picture {PANELS} panels; name some of them", range.len());
+        if range.len() > MAX_PANELS {
+            let reason = format!(
+                "`{name}` has {} values, but a plot has at most {MAX_PANELS} panels; name some of the values",
+                range.len()
+            );
             return Err(Error::Input { plot: "panels", reason });
         }
         let whole = self.frame.titled(self.title.as_deref().unwrap_or(name));
         let alone = range.len() == 1;
         Plot::panels(&whole, range.len(), |panel, area| {
             let index = range.start + panel;
-            let frame = if alone { whole.clone() } else { whole.titled(self.fit.layout().element(index)) };
-            draw(area, &frame, &Draws::of(self.fit, index))
+            let frame = if alone { whole.clone() } else { whole.titled(self.fit.layout().value_name(index)) };
+            draw(area, &frame, &ValueDraws::new(self.fit, index))
         })
     }
 }
 
-/// The draws of one element and their weights, both by chain.
+/// The draws of one value and their weights, by chain.
 #[derive(Clone, Debug)]
-pub(crate) struct Draws {
+pub(crate) struct ValueDraws {
     pub(crate) chains: Vec<Vec<f64>>,
     pub(crate) weights: Vec<Vec<f64>>,
 }
 
-impl Draws {
-    pub(crate) fn of(fit: &Fit, index: usize) -> Self {
+impl ValueDraws {
+    /// Returns the draws of the value with this index.
+    pub(crate) fn new(fit: &Fit, index: usize) -> Self {
         let chains = fit.chains().iter();
         Self {
             chains: chains.clone().map(|chain| chain.element(index)).collect(),
@@ -181,7 +205,7 @@ impl Draws {
     }
 }
 
-/// The places of an element or of all elements of a parameter.
+/// Returns the index of a value, or the indices of all values of a parameter.
 fn elements(fit: &Fit, name: &str) -> Result<Range<usize>> {
     let layout = fit.layout();
     match layout.block(name) {
@@ -190,24 +214,25 @@ fn elements(fit: &Fit, name: &str) -> Result<Range<usize>> {
     }
 }
 
-/// The row of an element in a forest plot.
+/// Returns the row of a value in a forest plot.
 pub(crate) fn interval(fit: &Fit, index: usize, row: &SummaryRow) -> Interval {
-    let draws = Draws::of(fit, index);
+    let draws = ValueDraws::new(fit, index);
     let inner = quantiles(&draws.chains.concat(), &draws.weights.concat(), &[0.25, 0.75]);
     Interval {
         name: row.name.clone(),
         mean: row.mean,
         outer: (row.eti89_lb, row.eti89_ub),
         inner: (inner[0], inner[1]),
-        doubtful: row.r_hat > R_HAT,
+        doubtful: row.r_hat > Thresholds::default().r_hat,
     }
 }
 
+/// Returns the draws of a value for a pair plot.
 pub(crate) fn variable(fit: &Fit, index: usize) -> Variable {
-    Variable { name: fit.layout().element(index), chains: Draws::of(fit, index).chains }
+    Variable { name: fit.layout().value_name(index), chains: ValueDraws::new(fit, index).chains }
 }
 
-/// The names of the numbers that came with the draws.
+/// Returns the names of the statistics, with the log posterior and the weight.
 pub(crate) fn statistics(fit: &Fit) -> Vec<String> {
     let mut names = vec!["log_posterior".to_owned(), "weight".to_owned()];
     for name in fit.chains().iter().flat_map(|chain| chain.stat_names()) {
@@ -218,7 +243,7 @@ pub(crate) fn statistics(fit: &Fit) -> Vec<String> {
     names
 }
 
-/// One number of every chain that recorded it. `None` where no chain did.
+/// Returns the values of a statistic in every chain, or `None` if no chain recorded it.
 pub(crate) fn statistic(fit: &Fit, name: &str) -> Option<Vec<Line>> {
     let values = |chain: &ChainDraws| match name {
         "log_posterior" => Some(chain.log_posterior().to_vec()),

@@ -1,20 +1,20 @@
-//! Gibbs steps: a user's update of some parameters, or of latent variables, alternates with the sampler's own steps.
+//! Gibbs updates: an update of some parameters or latent variables after every step of the sampler.
 //!
-//! An update draws some parameters from their conditional distribution given all others; the chain then leaves the posterior
-//! alone as far as each of its parts does. What the update changes is written back through the layout, so that constraints
-//! hold.
+//! An update draws some parameters from their conditional distribution given all others. The chain leaves the posterior
+//! invariant if the sampler and the update both do. Changed values are written back through the layout, so that
+//! constraints hold.
 
 use std::fmt;
 use std::sync::Arc;
 
-use sgmcmc_core::rng::StreamRng;
-use sgmcmc_core::{Block, Error, Evaluator, Layout, Result};
+use sgmcmc_gradient::rng::StreamRng;
+use sgmcmc_gradient::{Block, Error, Evaluator, Layout, Result};
 
-use crate::fit::Bias;
-use crate::kernel::{Cost, Kernel, StepInfo};
+use crate::chain::{Chain, Cost, StepInfo};
 use crate::prediction::PredictionPlan;
+use sgmcmc_fit::Bias;
 
-/// The values of all parameters, to be read and changed by name.
+/// The values of all parameters, accessible by name, for a [`GibbsUpdate`].
 #[derive(Debug)]
 pub struct Values<'a> {
     layout: &'a Layout,
@@ -22,16 +22,21 @@ pub struct Values<'a> {
 }
 
 impl Values<'_> {
-    /// The values of the parameter `name`, row-major.
+    /// Returns the values of the parameter `name`, in row-major order.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no parameter of this name.
     pub fn get(&self, name: &str) -> Result<&[f64]> {
         Ok(&self.values[self.layout.block(name)?.values.clone()])
     }
 
-    /// Changes the values of the parameter `name`.
+    /// Sets the values of the parameter `name`.
     ///
     /// # Errors
     ///
-    /// If there is no such parameter or it has another size. Whether values keep their constraint is checked when the update ends.
+    /// Returns an error if there is no parameter of this name or it has another size. Constraints are checked after the
+    /// update.
     pub fn set(&mut self, name: &str, values: &[f64]) -> Result<()> {
         let range = self.layout.block(name)?.values.clone();
         if range.len() != values.len() {
@@ -43,17 +48,47 @@ impl Values<'_> {
     }
 }
 
-/// A user's update. What it remembers between calls (latent variables) can go into checkpoints.
+/// An update of some parameters that follows every step of the sampler.
+///
+/// State between calls, such as latent variables, can be part of checkpoints. Closures
+/// `FnMut(&mut Values, &mut StreamRng) -> Result<()>` implement this trait.
+///
+/// # Examples
+///
+/// The second parameter is drawn from its conditional distribution, a standard normal:
+///
+/// ```
+/// use rand::RngExt;
+/// use rand_distr::StandardNormal;
+/// use sgmcmc::algorithms::Values;
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::rng::StreamRng;
+///
+/// let model = Model::density(|(a, b): (Tensor<1>, Tensor<1>)| (a.square() + b.square()) * -0.5);
+/// let fit = ula(&model, &Dataset::none(), 0.1)
+///     .gibbs(|_chain| |values: &mut Values<'_>, rng: &mut StreamRng| values.set("1", &[rng.sample(StandardNormal)]))
+///     .sample(&(zeros([1]), zeros([1])), 100)?;
+/// assert_eq!(fit.chains()[0].len(), 100);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 pub trait GibbsUpdate: Send {
-    /// Draws some parameters anew, given the others.
+    /// Draws some parameters from their conditional distribution given the others.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the update fails. The chain then ends.
     fn update(&mut self, values: &mut Values<'_>, rng: &mut StreamRng) -> Result<()>;
 
-    /// What the update remembers, as bytes.
+    /// Serializes the state of the update.
     fn save(&self) -> Vec<u8> {
         Vec::new()
     }
 
-    /// Goes on from what [`save`](Self::save) gave.
+    /// Restores the state that [`save`](Self::save) returned.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if `saved` is not a state of this update.
     fn restore(&mut self, saved: &[u8]) -> Result<()> {
         let _ = saved;
         Ok(())
@@ -66,7 +101,7 @@ impl<F: FnMut(&mut Values<'_>, &mut StreamRng) -> Result<()> + Send> GibbsUpdate
     }
 }
 
-/// Makes the update of each chain from the number of the chain.
+/// Creates the update of each chain from the index of the chain.
 #[derive(Clone)]
 pub(crate) struct GibbsFactory(Arc<dyn Fn(usize) -> Box<dyn GibbsUpdate> + Send + Sync>);
 
@@ -75,10 +110,11 @@ impl GibbsFactory {
         Self(Arc::new(move |chain| Box::new(make(chain))))
     }
 
-    pub(crate) fn wrap(&self, kernel: Box<dyn Kernel>, chain: usize) -> Box<dyn Kernel> {
-        let layout = kernel.layout().clone();
+    /// Adds the update of chain number `index` to `chain`.
+    pub(crate) fn wrap(&self, chain: Box<dyn Chain>, index: usize) -> Box<dyn Chain> {
+        let layout = chain.layout().clone();
         let values = vec![0.0; layout.value_count()];
-        Box::new(Gibbs { inner: kernel, update: (self.0)(chain), layout, before: values.clone(), values })
+        Box::new(Gibbs { inner: chain, update: (self.0)(index), layout, before: values.clone(), values })
     }
 }
 
@@ -88,9 +124,9 @@ impl fmt::Debug for GibbsFactory {
     }
 }
 
-/// A kernel made of a kernel and an update.
+/// A chain whose steps are followed by an update.
 struct Gibbs {
-    inner: Box<dyn Kernel>,
+    inner: Box<dyn Chain>,
     update: Box<dyn GibbsUpdate>,
     layout: Layout,
     values: Vec<f64>,
@@ -104,7 +140,7 @@ impl fmt::Debug for Gibbs {
     }
 }
 
-impl Kernel for Gibbs {
+impl Chain for Gibbs {
     fn step(&mut self) -> Result<()> {
         self.inner.step()?;
         let Self { inner, update, layout, values, before } = self;
@@ -118,7 +154,7 @@ impl Kernel for Gibbs {
         if !layout.blocks().iter().any(changed) {
             return Ok(());
         }
-        // The way from values to coordinates and back rounds, so that parameters the update left alone keep their coordinates.
+        // The conversion between values and coordinates rounds. Unchanged parameters therefore keep their coordinates.
         let mut theta = layout.coordinates(values)?;
         for block in layout.blocks().iter().filter(|block| !changed(block)) {
             theta[block.range.clone()].copy_from_slice(&inner.position()[block.range.clone()]);
@@ -184,11 +220,11 @@ impl Kernel for Gibbs {
 
     fn save(&self) -> Result<Vec<u8>> {
         let parts = (serde_bytes::ByteBuf::from(self.inner.save()?), serde_bytes::ByteBuf::from(self.update.save()));
-        crate::run::encode(&parts)
+        sgmcmc_fit::codec::encode(&parts)
     }
 
     fn restore(&mut self, saved: &[u8]) -> Result<()> {
-        let (inner, update): (serde_bytes::ByteBuf, serde_bytes::ByteBuf) = crate::run::decode(saved)?;
+        let (inner, update): (serde_bytes::ByteBuf, serde_bytes::ByteBuf) = sgmcmc_fit::codec::decode(saved)?;
         self.inner.restore(&inner)?;
         self.update.restore(&update)
     }

@@ -1,49 +1,83 @@
-//! The Laplace approximation: N(θ̂, H⁻¹) in coordinates, θ̂ the mode and H the Hessian of −log p(θ|x) there, drawn from and mapped to values.
-//!
-//! The draws are independent. How good the approximation is shows in the `log_weight` of each, log p(θ|x) − log N(θ; θ̂, H⁻¹) + const:
-//! constant where the posterior is normal.
+//! The Laplace approximation: see [`LaplaceApproximation`].
 
 use std::time::Instant;
 
 use rand::RngExt;
 use rand_distr::StandardNormal;
-use sgmcmc_core::curvature::Differences;
-use sgmcmc_core::mode::{Ending, NEGLIGIBLE_GAIN};
-use sgmcmc_core::{ChainRng, Error, Evaluator, LbfgsSearch, Mode, Result, Target};
-use sgmcmc_linalg::{Cholesky, vector::dot};
+use sgmcmc_gradient::curvature::Differences;
+use sgmcmc_gradient::mode::{NEGLIGIBLE_GAIN, SearchOutcome};
+use sgmcmc_gradient::{ChainRng, Error, Evaluator, LbfgsSearch, Mode, Result, Target};
+use sgmcmc_numerics::{Cholesky, vector::dot};
 
-use crate::fit::{ChainDraws, Fit, RunInfo};
-use crate::sink::Draw;
+use sgmcmc_fit::sink::Draw;
+use sgmcmc_fit::{ChainDraws, Fit, RunInfo};
 
-/// The Laplace approximation of a posterior.
+/// The Laplace approximation: independent draws from a normal approximation of the posterior at its mode.
 ///
-/// | setting | default | purpose |
+/// # Rule
+///
+/// The draws are N(θ̂, H⁻¹) in coordinates, mapped to the values of the parameters. θ̂ is the mode and H the Hessian of
+/// −log p(θ|x) at the mode. The statistic `log_weight` of a draw is log p(θ|x) − log N(θ; θ̂, H⁻¹) up to a constant. It
+/// is constant if the posterior is normal, and its spread shows the quality of the approximation.
+///
+/// # Cost
+///
+/// The mode search, 2d + 1 full gradients for the Hessian, a Cholesky factorization (d³/3), and one full evaluation of
+/// the density per draw.
+///
+/// # Settings
+///
+/// | setting | default | meaning |
 /// |---|---|---|
-/// | `search` | [`LbfgsSearch`] | how the mode is found |
-/// | `seed` | 0 | of the draws |
+/// | `search` | [`LbfgsSearch`] | search for the mode |
+/// | `seed` | 0 | seed of the draws |
+///
+/// # Bias
+///
+/// The approximation is exact for normal posteriors only. Its error decreases with the number of observations.
+///
+/// # When to use it
+///
+/// As a fast first look, as a reference for the location and scale of a posterior, and for starts and preconditioners
+/// ([`Preconditioned::laplace`](crate::langevin::Preconditioned::laplace)).
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::algorithms::LaplaceApproximation;
+/// use sgmcmc::distributions::*;
+/// use sgmcmc::prelude::*;
+///
+/// let model = Model::new(|mean: Tensor<1>, x: Tensor<1>| Normal::new(mean, 1.0).log_prob(x));
+/// let data = Dataset::new(array(vec![0.5, 1.5, 1.0, 2.0], [4])?)?;
+/// let fit = LaplaceApproximation::default().fit(&model.with(&data), &zeros([1]), 1000)?;
+/// assert!((fit.summary().rows()[0].mean - 1.25).abs() < 0.1);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LaplaceApproximation {
-    /// How the mode is found.
+    /// The search for the mode.
     pub search: LbfgsSearch,
     /// The seed of the draws.
     pub seed: u64,
 }
 
 impl LaplaceApproximation {
-    /// Makes `draws` independent draws of the approximation at the mode that is found from `start`, as a fit of one chain.
+    /// Searches for the mode from `start` and makes `draws` independent draws of the approximation, as a fit of one
+    /// chain.
     ///
-    /// A search that ended short of the mode is continued with Newton steps. Costs the search, 2d + 1 full gradients (as many again for each
-    /// Newton step), and a full evaluation per draw.
+    /// If the search ends before the mode, Newton steps follow. Each costs another 2d + 1 full gradients.
     ///
     /// # Errors
     ///
-    /// Returns an error if the point found is not the mode: the Hessian is not positive definite there, or a Newton step still promises a gain
-    /// of more than 0.005 in log posterior, a tenth of a posterior standard deviation in one direction. Returns the model's errors.
+    /// Returns an error if the search does not find the mode: the Hessian is not positive definite, or the expected
+    /// gain of a Newton step in log posterior is more than 0.005, which is a tenth of a posterior standard deviation in
+    /// one direction. Returns the model's errors.
     pub fn fit<T: Target>(&self, target: &T, start: &T::Params, draws: usize) -> Result<Fit> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let mut evaluator = target.evaluator(start)?;
         let layout = evaluator.layout().clone();
-        let mut mode = self.search.run(evaluator.as_mut(), &layout.flatten(start)?)?;
+        let mut mode = self.search.run(evaluator.as_mut(), &target.flatten(&layout, start)?)?;
         let factor = self.factor_at_mode(evaluator.as_mut(), &mut mode)?;
         let mut rng = ChainRng::new(self.seed, 0);
         let mut chain = ChainDraws::with_capacity(draws, layout.value_count(), vec!["log_weight".into()]);
@@ -66,14 +100,15 @@ impl LaplaceApproximation {
             thin: 1,
             iterations: vec![draws as u64],
             gradients: vec![mode.full_passes],
-            seconds: vec![begun.elapsed().as_secs_f64()],
+            seconds: vec![started.elapsed().as_secs_f64()],
             version: env!("CARGO_PKG_VERSION").into(),
             ..RunInfo::default()
         };
         Ok(Fit::new(layout, vec![chain])?.with_mode(Some(mode)).with_info(info))
     }
 
-    /// The Cholesky factor of the Hessian at `mode`, which is moved by Newton steps while they promise more than [`NEGLIGIBLE_GAIN`].
+    /// Returns the Cholesky factor of the Hessian at `mode`. Moves `mode` by Newton steps while their expected gain is
+    /// more than [`NEGLIGIBLE_GAIN`].
     fn factor_at_mode(&self, evaluator: &mut dyn Evaluator, mode: &mut Mode) -> Result<Cholesky> {
         let mut gain = f64::NAN;
         for steps in 0..=NEWTON_STEPS {
@@ -81,7 +116,7 @@ impl LaplaceApproximation {
             let hessian = differences.hessian()?;
             mode.full_passes += differences.passes() + 1;
             let factor = Cholesky::new(&hessian, mode.theta.len()).map_err(|error| {
-                let (value, expected) = (format!("refused ({error})"), "the search must end at a maximum");
+                let (value, expected) = (format!("not valid ({error})"), "the search must end at a maximum");
                 Error::Setting { name: "the Hessian at the mode", value, expected }
             })?;
             let mut gradient = vec![0.0; mode.theta.len()];
@@ -91,7 +126,8 @@ impl LaplaceApproximation {
             mode.promised_gain = gain.is_finite().then_some(gain);
             if gain <= NEGLIGIBLE_GAIN {
                 if steps > 0 {
-                    mode.ending = if gain <= self.search.tolerance { Ending::Converged } else { Ending::Stalled };
+                    mode.ending =
+                        if gain <= self.search.tolerance { SearchOutcome::Converged } else { SearchOutcome::Stalled };
                 }
                 return Ok(factor);
             }
@@ -109,12 +145,12 @@ impl LaplaceApproximation {
     }
 }
 
-/// Most Newton steps taken from where the search ended.
+/// The largest number of Newton steps after the search.
 const NEWTON_STEPS: u32 = 20;
-/// How often a Newton step is halved.
+/// The largest number of halvings of a Newton step.
 const HALVINGS: u32 = 30;
 
-/// Moves `mode` along `step`, halved until the log posterior rises; returns whether it did.
+/// Moves `mode` along `step`, halved until the log posterior increases. Returns false if it does not increase.
 fn climb(evaluator: &mut dyn Evaluator, mode: &mut Mode, step: &[f64]) -> bool {
     let mut scale = 1.0;
     for _ in 0..HALVINGS {
@@ -130,7 +166,8 @@ fn climb(evaluator: &mut dyn Evaluator, mode: &mut Mode, step: &[f64]) -> bool {
     false
 }
 
-/// gᵀH⁻¹g/2: the gain in log posterior that a Newton step promises, from the factor of H and the gradient.
+/// Returns gᵀH⁻¹g/2, the expected gain of a Newton step in log posterior, from the Cholesky factor of H and the
+/// gradient.
 pub(crate) fn promised_gain(factor: &Cholesky, mut gradient: Vec<f64>) -> f64 {
     factor.solve_lower(&mut gradient);
     0.5 * dot(&gradient, &gradient)

@@ -1,48 +1,58 @@
 //! Stationary variances of one-dimensional linear chains: the law of an algorithm on a normal posterior.
 //!
-//! On a normal posterior the gradient estimate is ĝ = −A(θ − μ) + ξ with Var ξ = V, and most algorithms are linear in θ, the velocity and
-//! the noise. Their stationary variance then has a closed form or solves Σ = F Σ Fᵀ + Q. All quantities here are in units of the
-//! step size: θ/√h, ν/√h, a = hA and v = hV.
+//! On a normal posterior the gradient estimate is ĝ = −A(θ − μ) + ξ with Var ξ = V, and most algorithms are linear in
+//! θ, the velocity and the noise. Their stationary variance then has a closed form or solves Σ = F Σ Fᵀ + Q. All
+//! quantities here are in units of the step size: θ/√h, ν/√h, a = hA and v = hV.
 
-/// One direction of the posterior, in the units of the step.
+/// A direction of the posterior, in units of the step size.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::run::law::Direction;
+///
+/// let direction = Direction { curvature: 0.4, noise: 0.2, temperature: 1.0, vector: &[1.0] };
+/// // (1 + v/4) / (1 − a/4)
+/// assert!((direction.langevin_ratio(1.0) - 1.05 / 0.9).abs() < 1e-12);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Direction<'a> {
-    /// hA: the step size times the curvature of −log p(θ|x), whitened by the matrix M of the algorithm.
+    /// The step size times the curvature of −log p(θ|x), hA, whitened by the matrix M of the algorithm.
     pub curvature: f64,
-    /// hV: the step size times the variance of the gradient estimate, whitened by M.
+    /// The step size times the variance of the gradient estimate, hV, whitened by M.
     pub noise: f64,
     /// The temperature T of the run.
     pub temperature: f64,
-    /// The direction in coordinates: F u, with M = F Fᵀ and u of norm one.
+    /// The direction in coordinates: F u, where M = F Fᵀ and u has norm one.
     pub vector: &'a [f64],
 }
 
-/// The least curvature that laws are evaluated at. In a flat direction a chain has no stationary variance, but the ratio to the
-/// posterior variance has a limit.
+/// The least curvature at which laws are evaluated. In a flat direction a chain has no stationary variance, but the
+/// ratio to the posterior variance has a limit.
 const FLAT: f64 = 1e-6;
 
 impl Direction<'_> {
-    /// Returns the curvature, or a small positive number in a direction that is flat or curved the other way.
+    /// Returns the curvature, or a small positive number if the curvature is zero or negative.
     pub fn positive_curvature(&self) -> f64 {
         self.curvature.max(FLAT)
     }
 
-    /// Returns the variance ratio of the Langevin step θ += h/2 ĝ + √(h T κ) z: (κ + v/(4T)) / (1 − a/4), where κ is `injected`.
+    /// Returns the variance ratio of the Langevin step θ += h/2 ĝ + √(h T κ) z: (κ + v/(4T)) / (1 − a/4), where κ is
+    /// `injected`.
     pub fn langevin_ratio(&self, injected: f64) -> f64 {
         let a = self.positive_curvature();
         if a >= 4.0 { f64::INFINITY } else { (injected + 0.25 * self.noise / self.temperature) / (1.0 - 0.25 * a) }
     }
 }
 
-/// Position and velocity of a linear chain after some operations: how they depend on where the chain started, and their covariance given
-/// the start.
+/// The position and velocity of a linear chain after some operations, as a linear function of the start plus noise.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Linear {
     curvature: f64,
     noise: f64,
-    /// Rows (position, velocity), columns (first position, first velocity).
+    /// The dependence on the start: rows (position, velocity), columns (first position, first velocity).
     transition: [[f64; 2]; 2],
-    /// Var θ, Cov(θ, ν), Var ν.
+    /// The covariance given the start: Var θ, Cov(θ, ν), Var ν.
     covariance: [f64; 3],
 }
 
@@ -53,13 +63,13 @@ impl Linear {
         Self { curvature, noise, transition: [[1.0, 0.0], [0.0, 1.0]], covariance: [0.0; 3] }
     }
 
-    /// ν ~ N(0, `variance`).
+    /// Draws the velocity: ν ~ N(0, `variance`).
     pub(crate) fn refresh(self, variance: f64) -> Self {
         let Self { transition: [position, _], covariance: [theta, ..], .. } = self;
         Self { transition: [position, [0.0; 2]], covariance: [theta, 0.0, variance], ..self }
     }
 
-    /// θ += `share` ν.
+    /// Moves the position: θ += `share` ν.
     pub(crate) fn drift(self, share: f64) -> Self {
         let Self { transition: [p, v], covariance: [xx, xv, vv], .. } = self;
         let position = [p[0] + share * v[0], p[1] + share * v[1]];
@@ -67,7 +77,7 @@ impl Linear {
         Self { transition: [position, v], covariance, ..self }
     }
 
-    /// ν += `share` h ĝ(θ), on a new minibatch.
+    /// Adds a gradient estimate on a new minibatch: ν += `share` h ĝ(θ).
     pub(crate) fn kick(self, share: f64) -> Self {
         let Self { transition: [p, v], covariance: [xx, xv, vv], curvature, noise } = self;
         let pull = share * curvature;
@@ -76,14 +86,15 @@ impl Linear {
         Self { transition: [p, velocity], covariance, ..self }
     }
 
-    /// ν ← `kept` ν + N(0, `variance`).
+    /// Applies friction and noise: ν ← `kept` ν + N(0, `variance`).
     pub(crate) fn damp(self, kept: f64, variance: f64) -> Self {
         let Self { transition: [p, v], covariance: [xx, xv, vv], .. } = self;
         let covariance = [xx, kept * xv, kept * kept * vv + variance];
         Self { transition: [p, [kept * v[0], kept * v[1]]], covariance, ..self }
     }
 
-    /// Returns the stationary covariance of the chain that repeats these operations: Var θ, Cov(θ, ν), Var ν. Infinite if it has none.
+    /// Returns the stationary covariance of the chain that repeats these operations: Var θ, Cov(θ, ν), Var ν. Infinite
+    /// if there is none.
     pub(crate) fn stationary(&self) -> [f64; 3] {
         let (mut f, [mut xx, mut xv, mut vv]) = (self.transition, self.covariance);
         for _ in 0..DOUBLINGS {
@@ -105,7 +116,7 @@ impl Linear {
     }
 }
 
-/// Doublings of the time until the start is forgotten: 2⁶⁰ steps.
+/// The number of doublings of the time, which reach 2⁶⁰ steps.
 const DOUBLINGS: u32 = 60;
 
 #[cfg(test)]
@@ -116,7 +127,7 @@ mod tests {
         Direction { curvature, noise, temperature, vector: &[] }
     }
 
-    /// One refresh, half a kick and a drift are a Langevin step.
+    /// A refresh, half a kick and a drift are a Langevin step.
     #[test]
     fn a_langevin_step_has_its_closed_form() {
         for (a, v, t) in [(0.1, 0.0, 1.0), (1.5, 0.3, 1.0), (0.4, 0.2, 1.7)] {

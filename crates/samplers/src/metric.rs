@@ -1,42 +1,59 @@
-//! A matrix M(θ) that depends on where the chain is, from the user: for SGRLD and for Langevin proposals.
+//! Position-dependent matrices: see [`Metric`].
 
 use std::fmt;
 use std::sync::Arc;
 
-use sgmcmc_core::{Error, Result};
+use sgmcmc_gradient::{Error, Result};
 
-/// What writes a function of θ into a slice.
-type Write = dyn Fn(&[f64], &mut [f64]) + Send + Sync;
+/// A function that writes its value at θ into a slice.
+type MatrixFunction = dyn Fn(&[f64], &mut [f64]) + Send + Sync;
 
-/// A symmetric positive definite M(θ), diagonal or dense, and Γᵢ(θ) = Σⱼ ∂Mᵢⱼ/∂θⱼ.
+/// A position-dependent symmetric positive definite matrix M(θ), diagonal or dense, and Γᵢ(θ) = Σⱼ ∂Mᵢⱼ/∂θⱼ.
 ///
-/// θ are coordinates: the flat vector a chain moves in, unconstrained, in the order of its [`Layout`](sgmcmc_core::Layout). Where Γ is not given it
-/// is made by central differences of M, accurate to about ten digits, for 2d evaluations of M per step.
+/// θ is the vector of unconstrained coordinates of the chain, in the order of its [`Layout`](sgmcmc_gradient::Layout).
+/// If Γ is not given, it is computed by central differences of M, with about ten accurate digits and 2d evaluations of
+/// M per step.
+///
+/// Used by [`Sgrld`](crate::langevin::Sgrld) and [`CorrectedLangevin`](crate::metropolis::CorrectedLangevin).
+///
+/// # Examples
 ///
 /// ```
-/// use sgmcmc_samplers::Metric;
+/// use sgmcmc::algorithms::Metric;
 ///
-/// let m = Metric::diagonal(|theta, m| m.copy_from_slice(&[1.0, 1.0 / (1.0 + theta[0] * theta[0])]))
+/// let metric = Metric::diagonal(|theta, m| m.copy_from_slice(&[1.0, 1.0 / (1.0 + theta[0] * theta[0])]))
 ///     .with_gamma(|_, gamma| gamma.fill(0.0));
+/// let mut m = Vec::new();
+/// metric.at(&[2.0, 0.0], &mut m)?;
+/// assert_eq!(m, [1.0, 0.2]);
+/// # Ok::<(), sgmcmc::Error>(())
 /// ```
 #[derive(Clone)]
 pub struct Metric {
     shape: MetricShape,
-    at: Arc<Write>,
-    gamma: Option<Arc<Write>>,
+    at: Arc<MatrixFunction>,
+    gamma: Option<Arc<MatrixFunction>>,
 }
 
-/// Which numbers make up a [`Metric`].
+/// The shape of a [`Metric`], and of the matrices of [`Sgfs`](crate::langevin::Sgfs).
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::algorithms::{Metric, MetricShape};
+///
+/// assert_eq!(Metric::diagonal(|_, m| m.fill(1.0)).shape(), MetricShape::Diagonal);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MetricShape {
-    /// The diagonal.
+    /// The d entries of the diagonal.
     Diagonal,
-    /// All rows, one after another.
+    /// All d² entries, in row-major order.
     Dense,
 }
 
 impl MetricShape {
-    /// How many bytes `matrices` matrices of this shape take, of which only dense ones count.
+    /// Returns the size in bytes of `matrices` matrices of this shape; zero for diagonal matrices.
     pub(crate) fn dense_bytes(self, dim: usize, matrices: usize) -> usize {
         match self {
             Self::Diagonal => 0,
@@ -53,32 +70,32 @@ impl fmt::Debug for Metric {
 }
 
 impl Metric {
-    /// A diagonal M: `m` writes d positive numbers.
+    /// Creates a diagonal M. `m` writes d positive numbers.
     pub fn diagonal(m: impl Fn(&[f64], &mut [f64]) + Send + Sync + 'static) -> Self {
         Self { shape: MetricShape::Diagonal, at: Arc::new(m), gamma: None }
     }
 
-    /// A dense M: `m` writes d² numbers, row by row.
+    /// Creates a dense M. `m` writes d² numbers in row-major order.
     pub fn dense(m: impl Fn(&[f64], &mut [f64]) + Send + Sync + 'static) -> Self {
         Self { shape: MetricShape::Dense, at: Arc::new(m), gamma: None }
     }
 
-    /// The same with Γ by `gamma`, which writes d numbers.
+    /// Returns this metric with the function `gamma` for Γ, which writes d numbers.
     #[must_use]
     pub fn with_gamma(self, gamma: impl Fn(&[f64], &mut [f64]) + Send + Sync + 'static) -> Self {
         Self { gamma: Some(Arc::new(gamma)), ..self }
     }
 
-    /// Whether M is diagonal or dense.
+    /// Returns the shape of M.
     pub fn shape(&self) -> MetricShape {
         self.shape
     }
 
-    /// M(θ) into `out`, which becomes as long as the shape says.
+    /// Evaluates M(θ) into `out`, which is resized to the shape.
     ///
     /// # Errors
     ///
-    /// If M is not finite, or has a diagonal that is not positive.
+    /// Returns an error if an entry is not finite or a diagonal entry is not positive.
     pub fn at(&self, theta: &[f64], out: &mut Vec<f64>) -> Result<()> {
         let dim = theta.len();
         let (length, stride) = match self.shape {
@@ -94,7 +111,7 @@ impl Metric {
         })
     }
 
-    /// Γ(θ) into `out`.
+    /// Evaluates Γ(θ) into `out`.
     pub fn gamma(&self, theta: &[f64], out: &mut [f64], work: &mut MetricWork) {
         if let Some(gamma) = &self.gamma {
             return gamma(theta, out);
@@ -128,7 +145,7 @@ impl Metric {
     }
 }
 
-/// Room for [`Metric::gamma`] to work in.
+/// The buffers of [`Metric::gamma`].
 #[derive(Clone, Debug, Default)]
 pub struct MetricWork {
     point: Vec<f64>,
@@ -158,12 +175,12 @@ mod tests {
     }
 
     #[test]
-    fn metrics_that_are_none_are_refused() {
-        let refused = |value: f64| {
+    fn invalid_metrics_are_errors() {
+        let message = |value: f64| {
             let metric = Metric::dense(move |_, m| m.copy_from_slice(&[1.0, 0.0, 0.0, value]));
             metric.at(&[0.0, 0.0], &mut Vec::new()).unwrap_err().to_string()
         };
-        assert!(refused(-1.0).contains("M(theta) is -1"));
-        assert!(refused(f64::NAN).contains("NaN"));
+        assert!(message(-1.0).contains("M(theta) is -1"));
+        assert!(message(f64::NAN).contains("NaN"));
     }
 }

@@ -1,60 +1,62 @@
-//! Prediction of the bias of a chain from the curvature and the gradient noise where it is.
+//! Prediction of the bias of a chain from the curvature and the gradient noise at its position.
 //!
-//! The law of an algorithm on a normal posterior (see [`law`](crate::law)) needs two numbers per direction: the curvature hA and the gradient noise hV,
-//! whitened by the matrix of the algorithm. Both are measured at the position of the chain: the noise from the terms of minibatches, the curvature by
-//! differences of gradients on a sample of the observations. The prediction is made in the direction of the largest curvature and in that of the largest noise.
+//! The law of an algorithm on a normal posterior (see [`law`](crate::law)) needs two numbers per direction: the
+//! curvature hA and the gradient noise hV, whitened by the matrix of the algorithm. Both are measured at the position
+//! of the chain: the noise from the terms of minibatches, the curvature by differences of gradients on a sample of the
+//! observations. The prediction covers the direction of the largest curvature and the direction of the largest noise.
 
 use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;
-use sgmcmc_core::rng::StreamRng;
-use sgmcmc_core::{Evaluator, GradientEstimator, NoiseCovariance, Oracle, Result, Rows};
-use sgmcmc_linalg::vector::{dot, scale};
+use sgmcmc_gradient::rng::StreamRng;
+use sgmcmc_gradient::{Evaluator, GradientEstimator, NoiseCovariance, Oracle, Result, Rows};
+use sgmcmc_numerics::vector::{dot, scale};
 
-use crate::dynamics::{Dynamics, Positioned};
-use crate::fit::{Bias, DirectionBias, PredictedBias};
+use crate::dynamics::{Dynamics, HasPosition};
 use crate::law::Direction;
-use crate::step_size::Piece;
+use crate::step_size::StepBlock;
+use sgmcmc_fit::{Bias, DirectionBias, PredictedBias};
 
-/// The effort and the step size of a prediction.
+/// The number of observations and the step size of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PredictionPlan {
-    /// Observations whose gradients make a product with the curvature.
+    /// The number of observations in a product with the curvature.
     pub observations: usize,
-    /// Mean step size of the draws, weighted as they are, over the step size of the last one.
+    /// The weighted mean step size of the draws, divided by the step size of the last draw.
     pub step_scale: f64,
 }
 
 /// The step sizes and the temperature of the last step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LastStep<'a> {
-    pub(crate) pieces: &'a [Piece],
+    pub(crate) blocks: &'a [StepBlock],
     pub(crate) temperature: f64,
 }
 
-/// Products with the curvature before the direction of the largest one is taken as found.
+/// The number of power iterations for the direction of the largest curvature.
 const PRODUCTS: usize = 20;
 
-/// Gradient evaluations that a prediction makes on [`PredictionPlan::observations`] observations.
+/// The number of gradient evaluations of a prediction, each on [`PredictionPlan::observations`] observations.
 pub(crate) const EVALUATIONS: usize = 2 * (PRODUCTS + 2);
 
-/// Terms of minibatches that the noise is measured from: at least this many, and more in many dimensions.
+/// The least number of minibatch terms in an estimate of the noise. Models with many dimensions use more.
 const LEAST_TERMS: usize = 400;
+/// The largest number of minibatch terms in an estimate of the noise.
 const MOST_TERMS: usize = 4000;
 
-/// The seed of all randomness of a prediction, which is no part of the chain's own.
+/// The seed of the predictions. They do not use the RNG streams of the chain.
 const SEED: u64 = 0x6269_6173;
 
-/// A chain at rest: its algorithm, state and oracle.
-pub(crate) struct Subject<'a, D, S, G: GradientEstimator> {
-    pub(crate) dynamics: &'a D,
-    pub(crate) state: &'a mut S,
-    pub(crate) oracle: &'a mut Oracle<G>,
+/// Predicts the bias of a chain from its algorithm, state and oracle.
+pub(crate) struct BiasPredictor<'a, D, S, G: GradientEstimator> {
+    dynamics: &'a D,
+    state: &'a mut S,
+    oracle: &'a mut Oracle<G>,
     /// √h of each coordinate.
     root_steps: Vec<f64>,
     temperature: f64,
 }
 
-impl<'a, D, G> Subject<'a, D, D::State, G>
+impl<'a, D, G> BiasPredictor<'a, D, D::State, G>
 where
     G: GradientEstimator,
     D: Dynamics<G>,
@@ -67,19 +69,19 @@ where
         step_scale: f64,
     ) -> Self {
         let mut root_steps = vec![0.0; state.position().len()];
-        for piece in last.pieces {
-            root_steps[piece.range.clone()].fill((piece.h * step_scale).sqrt());
+        for block in last.blocks {
+            root_steps[block.range.clone()].fill((block.h * step_scale).sqrt());
         }
         Self { dynamics, state, oracle, root_steps, temperature: last.temperature }
     }
 
-    /// Multiplies by Fᵀ H^{1/2}, H the diagonal matrix of the step sizes.
+    /// Multiplies `v` by Fᵀ H^{1/2}, where H is the diagonal matrix of the step sizes.
     fn whiten(&mut self, v: &mut [f64]) -> Result<()> {
         v.iter_mut().zip(&self.root_steps).for_each(|(v, root)| *v *= root);
         self.dynamics.apply_root(self.state, v, true)
     }
 
-    /// Multiplies by H^{1/2} F.
+    /// Multiplies `v` by H^{1/2} F.
     fn color(&mut self, v: &mut [f64]) -> Result<()> {
         self.dynamics.apply_root(self.state, v, false)?;
         v.iter_mut().zip(&self.root_steps).for_each(|(v, root)| *v *= root);
@@ -94,20 +96,20 @@ where
         Ok(noise)
     }
 
-    /// Returns by how much the noise of the gradient widens the variance in the worst direction, relative to the variance without it: the α
-    /// of Welling & Teh for Langevin algorithms, and its counterpart by the law of the algorithm for others.
+    /// Returns the relative increase of the variance by gradient noise in the worst direction. This is the α of Welling
+    /// & Teh for Langevin algorithms, and its counterpart by the law of the algorithm for others.
     pub(crate) fn noise_ratio(&mut self, terms: usize, seed: u64) -> Result<f64> {
-        let principal = self.noise(terms, seed)?.principal();
+        let principal = self.noise(terms, seed)?.leading_eigenpair();
         if principal.direction.is_empty() {
             return Ok(0.0);
         }
         let mut vector = principal.direction;
         self.dynamics.apply_root(self.state, &mut vector, false)?;
-        let at = |noise: f64| {
+        let ratio_at = |noise: f64| {
             let direction = Direction { curvature: 0.0, noise, temperature: self.temperature, vector: &vector };
             self.dynamics.variance_ratio(self.state, &direction)
         };
-        let ratio = at(principal.value).zip(at(0.0)).map(|(with, without)| with / without - 1.0);
+        let ratio = ratio_at(principal.value).zip(ratio_at(0.0)).map(|(with, without)| with / without - 1.0);
         Ok(ratio.unwrap_or(0.25 * principal.value / self.temperature))
     }
 
@@ -121,14 +123,14 @@ where
         let sample = Sample::draw(self.oracle.evaluator().observations(), plan.observations);
         let stiff = self.stiffest(&theta, &sample)?;
         let curvature = self.curvature_along(&theta, &stiff, &sample.second)?;
-        let stiffest = self.judge(&stiff, curvature, noise.along(&stiff))?;
-        let noisy = noise.principal();
+        let stiffest = self.predict_along(&stiff, curvature, noise.along(&stiff))?;
+        let noisy = noise.leading_eigenpair();
         let noisiest = if noisy.direction.is_empty() {
-            // Without noise no direction is noisier than another.
+            // Without gradient noise all directions have the same noise.
             stiffest
         } else {
             let curvature = self.curvature_along(&theta, &noisy.direction, &sample.second)?;
-            self.judge(&noisy.direction, curvature, noisy.value)?
+            self.predict_along(&noisy.direction, curvature, noisy.value)?
         };
         let caveat = self.dynamics.unpredicted_bias().map(str::to_owned);
         Ok(match (stiffest, noisiest) {
@@ -137,12 +139,13 @@ where
         })
     }
 
-    fn judge(&mut self, u: &[f64], curvature: f64, noise: f64) -> Result<Option<DirectionBias>> {
+    /// Predicts the variance in the whitened direction `u`.
+    fn predict_along(&mut self, u: &[f64], curvature: f64, noise: f64) -> Result<Option<DirectionBias>> {
         let mut vector = u.to_vec();
         self.dynamics.apply_root(self.state, &mut vector, false)?;
         let direction = Direction { curvature, noise, temperature: self.temperature, vector: &vector };
         let ratio = self.dynamics.variance_ratio(self.state, &direction);
-        // Numbers that are not finite cannot be written to every file format.
+        // Some file formats cannot represent infinity.
         Ok(ratio.map(|ratio| DirectionBias { curvature, noise, variance_ratio: ratio.is_finite().then_some(ratio) }))
     }
 
@@ -161,6 +164,7 @@ where
         Ok(u)
     }
 
+    /// Returns the whitened curvature in the direction `u`.
     fn curvature_along(&mut self, theta: &[f64], u: &[f64], rows: &SampledRows) -> Result<f64> {
         Ok(dot(u, &self.curvature_product(theta, u, rows)?))
     }
@@ -181,7 +185,7 @@ where
     }
 }
 
-/// Scales `v` to norm one; returns whether that is possible.
+/// Scales `v` to norm one. Returns false if its norm is zero or not finite.
 fn normalize(v: &mut [f64]) -> bool {
     let length = dot(v, v).sqrt();
     let possible = length.is_finite() && length > 0.0;
@@ -191,14 +195,14 @@ fn normalize(v: &mut [f64]) -> bool {
     possible
 }
 
-/// Two disjoint random samples of the observations, one to find a direction and one to measure along it; all observations twice if there are
-/// few of them. A single sample would overestimate the largest curvature.
+/// Two disjoint random samples of the observations: one to find a direction, one to measure along it. Small data sets
+/// are used whole for both. A single sample would overestimate the largest curvature.
 struct Sample {
     first: SampledRows,
     second: SampledRows,
 }
 
-/// Observations with the weight that makes their sum an estimate of the sum over all.
+/// Sampled observations, weighted so that their sum estimates the sum over all observations.
 struct SampledRows {
     rows: Vec<usize>,
     weight: f64,

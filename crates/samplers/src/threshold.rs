@@ -1,39 +1,58 @@
-//! The sampling threshold of Welling & Teh (2011), §4.1: the iteration from which the injected noise outweighs the noise of the gradient.
-//!
-//! αₜ = ¼ λ_max(Fᵀ H^{1/2} V H^{1/2} F) with H the step sizes, M = F Fᵀ the matrix of the algorithm and V the covariance of the run's own gradient
-//! estimate: for plain minibatches with replacement N²/n times the covariance of the scores (eqs. (9) and (10)), times 1 − n/N without replacement,
-//! and smaller with control variates. αₜ is the share by which gradient noise widens the variance of SGLD. For algorithms with momentum it is the
-//! share by their own law. Where αₜ ≪ 1 the chain samples; where αₜ > 1 it is a stochastic climb.
+//! The sampling threshold: see [`SamplingThreshold`].
 
-use sgmcmc_core::{Error, Result};
+use sgmcmc_gradient::{Result, settings};
 
-use crate::kernel::Kernel;
+use crate::chain::Chain;
 
-/// When draws begin to count.
+/// The sampling threshold of Welling & Teh: draws are kept from the iteration at which injected noise dominates
+/// gradient noise.
 ///
-/// | setting | default | purpose | range |
+/// # Rule
+///
+/// αₜ = ¼ λ_max(Fᵀ H^{1/2} V H^{1/2} F), where H are the step sizes, M = F Fᵀ is the matrix of the algorithm and V the
+/// covariance of the gradient estimate of the run. For plain minibatches with replacement V is N²/n times the
+/// covariance of the gradients of single observations, times 1 − n/N without replacement; control variates make it
+/// smaller. αₜ is the relative increase of the variance of SGLD by gradient noise. For algorithms with momentum it is
+/// the increase by their own law. The chain samples if αₜ ≪ 1, and is a stochastic optimizer if αₜ > 1.
+///
+/// # Source
+///
+/// Welling & Teh (2011), §4.1, eqs. (9) and (10).
+///
+/// # Settings
+///
+/// | setting | default | meaning | range |
 /// |---|---|---|---|
-/// | `alpha` | 0.01 | draws are kept from the first αₜ below this on | > 0 |
-/// | `observations` | 400 | gradients of single observations that αₜ is measured from, at least | ≥ 4 |
-/// | `every` | 100 | iterations between two measurements of αₜ before that | ≥ 1 |
-/// | `limit` | 10⁶ | iterations after which the threshold counts as out of reach | |
+/// | `alpha` | 0.01 | draws are kept from the first αₜ below this value | > 0 |
+/// | `observations` | 400 | least number of gradients of single observations in an estimate of αₜ | ≥ 4 |
+/// | `every` | 100 | number of iterations between two estimates of αₜ | ≥ 1 |
+/// | `limit` | 10⁶ | number of iterations after which the run fails if αₜ is still above the threshold | |
+///
+/// αₜ is recorded with every draw as the statistic `alpha`.
 ///
 /// # Examples
 ///
 /// ```
-/// use sgmcmc_samplers::SamplingThreshold;
+/// use sgmcmc::distributions::*;
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::run::SamplingThreshold;
 ///
-/// let strict = SamplingThreshold { alpha: 0.001, ..SamplingThreshold::default() };
+/// let model = Model::new(|mean: Tensor<1>, x: Tensor<1>| Normal::new(mean, 1.0).log_prob(x));
+/// let data = Dataset::new(array(vec![0.5, 1.5, 1.0, 2.0], [4])?)?;
+/// let threshold = SamplingThreshold { alpha: 0.5, ..SamplingThreshold::default() };
+/// let fit = sgld(&model, &data, 0.01).minibatch(2).collect_below(threshold).sample(&zeros([1]), 100)?;
+/// assert!(fit.chains()[0].stat("alpha").is_some());
+/// # Ok::<(), sgmcmc::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SamplingThreshold {
-    /// Draws are kept from the first αₜ below this on.
+    /// The value of αₜ below which draws are kept.
     pub alpha: f64,
-    /// Gradients of single observations that αₜ is measured from, at least.
+    /// The least number of gradients of single observations in an estimate of αₜ.
     pub observations: usize,
-    /// Iterations between two measurements.
+    /// The number of iterations between two estimates of αₜ.
     pub every: u64,
-    /// Iterations after which the threshold counts as out of reach.
+    /// The number of iterations after which the run fails if αₜ is still above the threshold.
     pub limit: u64,
 }
 
@@ -44,23 +63,19 @@ impl Default for SamplingThreshold {
 }
 
 impl SamplingThreshold {
+    /// Checks the settings.
     pub(crate) fn check(&self) -> Result<()> {
-        let refuse = |name, value: String, expected| Err(Error::Setting { name, value, expected });
-        if !(self.alpha.is_finite() && self.alpha > 0.0) {
-            return refuse("the sampling threshold", self.alpha.to_string(), "it must be a positive number");
-        }
-        if self.observations < 4 {
-            let expected = "a covariance needs at least 4 of them";
-            return refuse("the observations of the sampling threshold", self.observations.to_string(), expected);
-        }
-        if self.every == 0 {
-            return refuse("the interval of the sampling threshold", "0".into(), "measure at most once an iteration");
-        }
+        settings::positive("the sampling threshold", self.alpha)?;
+        let expected = "a covariance needs at least 4 of them";
+        settings::at_least("the observations of the sampling threshold", self.observations, 4, expected)?;
+        let expected = "measure at most once an iteration";
+        settings::at_least("the interval of the sampling threshold", self.every, 1, expected)?;
         Ok(())
     }
 
-    /// Measures αₜ where the chain is. The observations are a function of the iteration alone, and no part of the chain's randomness.
-    pub(crate) fn measure(&self, kernel: &mut dyn Kernel) -> Result<f64> {
-        kernel.noise_ratio(self.observations)
+    /// Estimates αₜ at the position of `chain`. The choice of observations depends on the iteration only and does not
+    /// use the RNG streams of the chain.
+    pub(crate) fn measure(&self, chain: &mut dyn Chain) -> Result<f64> {
+        chain.noise_ratio(self.observations)
     }
 }

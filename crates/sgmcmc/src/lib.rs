@@ -1,56 +1,149 @@
-#![doc = include_str!("../../../README.md")]
+//! [getting started]: guide::getting_started
+//! [models]: guide::models
+//! [sampling]: guide::sampling
+//! [diagnostics]: guide::diagnostics
+//! [files]: guide::files
+//! [coming from R]: guide::coming_from_r
+//! [extending]: guide::extending
+//! [design]: guide::design
+//! [promises]: guide::promises
+//! [accuracy]: guide::accuracy
+//! [performance]: guide::performance
+//! [contributing]: guide::extending
+#![doc = ""]
+#![doc = include_str!("../README.md")]
 
+mod error;
+mod fit_files;
+pub mod guide;
 pub mod progress;
 
-pub use sgmcmc_core::*;
+pub use error::{Error, Result};
+pub use fit_files::FitFiles;
+
+pub use sgmcmc_core::burn;
+pub use sgmcmc_core::distributions;
+pub use sgmcmc_core::special;
+pub use sgmcmc_core::tree;
+pub use sgmcmc_core::{
+    AnalyticTree, Dataset, Engine, FitTensors, IntoDataset, Model, Named, Posterior, TensorTree, TreeLayout, array,
+    default_device, dtype, full, ones, zeros,
+};
+#[cfg(feature = "datasets")]
+pub use sgmcmc_datasets as datasets;
 pub use sgmcmc_derive::TensorTree;
 pub use sgmcmc_diagnostics as diagnostics;
-pub use sgmcmc_linalg as linalg;
+pub use sgmcmc_fit::{Check, Fit, Health, Summary};
+pub use sgmcmc_gradient::constraint;
+pub use sgmcmc_gradient::curvature;
+pub use sgmcmc_gradient::mode;
+pub use sgmcmc_gradient::rng;
+pub use sgmcmc_gradient::{Columns, Constraint, Layout};
+pub use sgmcmc_numerics as numerics;
 #[cfg(feature = "report")]
 pub use sgmcmc_report as report;
-pub use sgmcmc_samplers::*;
+pub use sgmcmc_samplers::{Builder, Sampler, Starts, StepSize};
 pub use sgmcmc_storage as storage;
-pub use sgmcmc_storage::{CreateMapped, Mapped, MappedDataset, MappedWriter, datasets, mapped, read};
 
-/// What most programs need, in one `use`.
-pub mod prelude {
-    pub use crate::progress;
-    pub use sgmcmc_core::burn::{Bool, Device, Int, Tensor};
-    pub use sgmcmc_core::data::{Column, Scaling};
-    pub use sgmcmc_core::distributions::{
-        Bernoulli, BernoulliLogits, Beta, BinomialLogits, CategoricalLogits, Cauchy, Dirichlet, Exponential, Gamma,
-        GeneralizedGamma, HalfCauchy, HalfNormal, InverseGamma, Laplace, LogNormal, Logistic, Mixture, Multinomial,
-        MultivariateNormal, NegativeBinomial, Normal, Poisson, PoissonLogRate, StudentT, Uniform, Weibull,
-    };
-    pub use sgmcmc_core::{
-        Adam, Analytic, AnalyticModel, AutoSearch, BatchSize, Columns, Constraint, ControlVariate, Dataset, Engine,
-        Epochs, Evaluator, FullGradient, GradientEstimator, GradientNoise, LbfgsSearch, MinibatchGradient, Mode,
-        ModeSearch, Model, Named, Posterior, Precision, Rows, Saga, Sgd, Svrg, Target, TensorTree, Weighted,
-        WithReplacement, WithoutReplacement, array, default_device, full, ones, zeros,
-    };
-    pub use sgmcmc_derive::TensorTree;
-    #[cfg(feature = "report")]
-    pub use sgmcmc_report::{Plots, Prior, Report};
-    pub use sgmcmc_samplers::run::{Every, StopSignal, Watch};
-    pub use sgmcmc_samplers::sink::{Memory, Moments, Quantiles, RunningMoments, Spread, TestFunction};
-    pub use sgmcmc_samplers::{
-        Badodab, Baoab, Builder, Check, CorrectedLangevin, Covariance, CyclicalCosine, CyclicalSgld, Decay,
-        DualAveraging, Fit, Hamcmc, Health, Hmc, HmcBfgs, Initial, InverseHessian, LaplaceApproximation, Learning,
-        LiteralSghmc, Mala, Metric, NoiseEstimate, PerParameter, Polynomial, Preconditioned, Psgld, Qnhmc,
-        QuasiNewtonMass, Sampler, SamplingThreshold, Schedule, Sgfs, Sghmc, SghmcSource, Sgld, Sgnht, Sgrld, Starts,
-        StepSize, Summary, Thermostats, hmc, mala, qnhmc, sghmc, sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula,
-    };
-    pub use sgmcmc_storage::{
-        CreateMapped, CsvDraws, FileCheckpoints, MappedDataset, MappedWriter, datasets, mapped, read,
+/// Data: columns, selections of observations, scalings.
+pub mod data {
+    pub use sgmcmc_core::data::Scaling;
+    pub use sgmcmc_gradient::data::{
+        Buffer, BufferOwner, Column, ElementType, Kind, Precision, Rows, Selection, Values, Weights,
     };
 }
 
-/// The guides, so that the tests run the code in them.
-#[cfg(doctest)]
-mod guides {
-    #[doc = include_str!("../../../docs/coming-from-r.md")]
-    mod coming_from_r {}
+/// Densities, evaluators and gradient estimators.
+pub mod gradient {
+    pub use sgmcmc_gradient::estimator::{
+        Center, ControlVariate, ExactGradient, FullGradient, GradientEstimator, GradientNoise, LeadingEigenpair,
+        MinibatchGradient, NoiseCovariance, NoiseReduction, Oracle, OracleState, Recenter, Saga, Svrg,
+    };
+    pub use sgmcmc_gradient::evaluator::{Analytic, AnalyticModel, ConditionOn, Evaluator, ModelIdentity, Target};
+    pub use sgmcmc_gradient::{BatchSizeError, Closure, Error, Fingerprint, Result, settings};
+}
 
-    #[doc = include_str!("../../../docs/guide/models.md")]
-    mod models {}
+/// Minibatch schemes.
+pub mod minibatch {
+    pub use sgmcmc_gradient::minibatch::{
+        BatchSize, BatchWeights, Epochs, IntoScheme, Minibatch, Scheme, Weighted, WithReplacement, WithoutReplacement,
+    };
+}
+
+/// Sampling algorithms and their settings, and the traits to write one.
+pub mod algorithms {
+    pub use sgmcmc_numerics::InitialScale;
+    pub use sgmcmc_samplers::chain::{Chain, ChainSpec, Cost, StepInfo, TypedChain};
+    pub use sgmcmc_samplers::dynamics::{Dynamics, HasPosition};
+    pub use sgmcmc_samplers::gibbs::{GibbsUpdate, Values};
+    pub use sgmcmc_samplers::hamiltonian::{
+        Badodab, Baoab, LiteralSghmc, NoiseEstimate, Sghmc, SghmcSource, Sgnht, Thermostats,
+    };
+    pub use sgmcmc_samplers::langevin::{CyclicalSgld, Hamcmc, Preconditioned, Psgld, Sgfs, Sgld, Sgrld};
+    pub use sgmcmc_samplers::laplace::LaplaceApproximation;
+    pub use sgmcmc_samplers::metric::{Metric, MetricShape, MetricWork};
+    #[cfg(feature = "nuts")]
+    pub use sgmcmc_samplers::metropolis::Nuts;
+    pub use sgmcmc_samplers::metropolis::{
+        Adaptation, CorrectedLangevin, Covariance, DualAveraging, Hmc, HmcBfgs, InverseHessian, Mala, Qnhmc,
+        QuasiNewtonMass,
+    };
+    pub use sgmcmc_samplers::step_size::{StepBlock, StepContext, StepSchedule};
+}
+
+/// Presets: the functions of the R package `sgmcmc` by name, and others like them.
+pub mod presets {
+    pub use sgmcmc_samplers::presets::{
+        hamcmc, hmc, mala, psgld, qnhmc, sghmc, sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula,
+    };
+}
+
+/// Schedules of step sizes and temperatures.
+pub mod schedule {
+    pub use sgmcmc_samplers::per_parameter::PerParameter;
+    pub use sgmcmc_samplers::schedule::{CyclicalCosine, Decay, Polynomial, Schedule, SharedSchedule};
+}
+
+/// Runs: checkpoints, progress, signals that stop a run.
+pub mod run {
+    pub use sgmcmc_fit::checkpoint::{CheckpointStore, Claim};
+    pub use sgmcmc_samplers::law;
+    pub use sgmcmc_samplers::run::{
+        CheckpointInterval, FindMode, Minibatched, ModePlan, NoMode, Progress, ProgressLines, ProgressOption, Reporter,
+        StopSignal,
+    };
+    pub use sgmcmc_samplers::threshold::SamplingThreshold;
+}
+
+/// Parts of a fit.
+pub mod fit {
+    pub use sgmcmc_fit::{
+        Bias, BlockDiscrepancy, BlockDraws, BlockNoise, ChainDraws, ChainOutcome, CorrectedMean, DirectionBias,
+        Efficiency, EstimatorNoise, Finding, FssdOptions, NoiseReport, Pointwise, PredictedBias, Predictions, RunInfo,
+        Severity, Shift, SteinDiscrepancies, StepHalving, SummaryRow, Thresholds, ZeroVariance,
+    };
+}
+
+/// Sinks: receivers of draws while a run is under way.
+pub mod sink {
+    pub use sgmcmc_fit::sink::{
+        ChainScores, Digest, Draw, Memory, Moments, Quantiles, RunningMoments, Schema, Scores, Sink, Spread,
+        TestFunction, Trace,
+    };
+}
+
+/// The names that most programs use.
+pub mod prelude {
+    #[doc(no_inline)]
+    pub use crate::presets::{hamcmc, hmc, mala, psgld, qnhmc, sghmc, sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula};
+    #[doc(no_inline)]
+    pub use crate::{
+        Builder, Columns, Constraint, Dataset, Fit, FitFiles, FitTensors, IntoDataset, Model, Named, Posterior,
+        Sampler, Starts, StepSize, Summary, TensorTree, array, full, ones, progress, zeros,
+    };
+    #[doc(no_inline)]
+    pub use sgmcmc_core::burn::{Bool, Device, Int, Tensor};
+    #[cfg(feature = "report")]
+    #[doc(no_inline)]
+    pub use sgmcmc_report::Plots;
 }

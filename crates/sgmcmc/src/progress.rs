@@ -2,7 +2,7 @@
 //!
 //! ```no_run
 //! use sgmcmc::prelude::*;
-//! # fn f(model: Model<Tensor<1>, Tensor<1>>, data: Dataset<Tensor<1>>) -> Result<(), sgmcmc::Error> {
+//! # fn f(model: Model<Tensor<1>, Tensor<1>>, data: Dataset<Tensor<1>>) -> Result<(), sgmcmc::gradient::Error> {
 //! let fit = sgld(&model, &data, 1e-4).progress(progress::auto()).sample(&zeros([1]), 10_000)?;
 //! # Ok(())
 //! # }
@@ -13,13 +13,13 @@ use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use sgmcmc_samplers::run::{Progress, Reporter, Watch};
+use sgmcmc_samplers::run::{Progress, ProgressOption, Reporter};
 
 const TEMPLATE: &str = "chain {prefix} {bar:30} {pos}/{len}, {msg}";
 
 /// Bars where standard error is a terminal, lines where it is not.
-pub fn auto() -> Watch {
-    if std::io::stderr().is_terminal() { Watch::by(Bars::new()) } else { Watch::lines() }
+pub fn auto() -> ProgressOption {
+    if std::io::stderr().is_terminal() { ProgressOption::by(Bars::new()) } else { ProgressOption::lines() }
 }
 
 /// A bar per chain on standard error.

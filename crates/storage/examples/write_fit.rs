@@ -1,45 +1,45 @@
-//! Writes one fit in every format that is built in, whole and as a run would, and what this library says of it.
+//! Writes one fit in every format that is compiled in, as a whole and with streaming sinks, and prints its summary.
 //!
-//! For `tests/python/files.py`, which makes the same numbers and looks what other tools read:
-//! `cargo run -p sgmcmc-storage --features parquet,zarr --example write_fit -- DIRECTORY`. With `endless` behind the directory it
-//! writes as a run would until it is killed, and says how many draws of each chain are flushed.
+//! `tests/python/files.py` computes the same numbers and compares them with those that other tools read: `cargo run -p
+//! sgmcmc-storage --features parquet,zarr --example write_fit -- DIRECTORY`. With the argument `endless` after the
+//! directory, it streams draws until it is killed, and writes the number of flushed draws per chain to a file.
 
 use std::error::Error;
 use std::path::Path;
 
-use sgmcmc_core::Layout;
-use sgmcmc_samplers::run::Fit;
-use sgmcmc_samplers::sink::{Draw, Memory, Schema, Sink};
+use sgmcmc_fit::Fit;
+use sgmcmc_fit::sink::{Draw, Memory, Schema, Sink};
+use sgmcmc_gradient::Layout;
 use sgmcmc_storage::fits;
 
 const CHAINS: usize = 4;
 const DRAWS: usize = 500;
 
-fn layout() -> Result<Layout, sgmcmc_core::Error> {
+fn layout() -> Result<Layout, sgmcmc_gradient::Error> {
     let shapes: [(&str, &[usize]); 4] = [("mu", &[1]), ("W", &[2, 3]), ("layer.bias", &[4]), ("cube", &[2, 1, 2])];
     Layout::new(shapes.map(|(name, shape)| (name.to_owned(), shape.to_vec(), None)))
 }
 
-/// A number in [0, 1) that every language computes alike.
+/// Returns a deterministic number in [0, 1) that is the same in every language.
 fn uniform(chain: usize, draw: usize, element: usize) -> f64 {
     ((chain * 7919 + draw * 104_729 + element * 1_299_709 + draw * draw * 31 + chain * draw * 17) % 1_000_003) as f64
         / 1_000_003.0
 }
 
-/// xₜ = xₜ₋₁/2 + uₜ, element by element.
+/// Updates the values with xₜ = xₜ₋₁/2 + uₜ for each element.
 fn advance(values: &mut [f64], chain: usize, draw: usize) {
     for (element, value) in values.iter_mut().enumerate() {
         *value = 0.5 * *value + uniform(chain, draw, element);
     }
 }
 
-/// Hands one draw to a sink.
-fn record<S: Sink>(sink: &mut S, chain: usize, draw: usize, values: &[f64]) -> Result<(), sgmcmc_core::Error> {
+/// Records one draw.
+fn record<S: Sink>(sink: &mut S, chain: usize, draw: usize, values: &[f64]) -> Result<(), sgmcmc_gradient::Error> {
     let [alpha, log_posterior] = [100, 101].map(|element| uniform(chain, draw, element));
     sink.record(&Draw { iteration: 11 + draw as u64, values, weight: 0.125, log_posterior, stats: &[alpha] })
 }
 
-/// Hands a chain to a sink as a run does, up to its end.
+/// Streams a whole chain to a sink.
 fn stream<S: Sink>(mut sink: S, number: usize) -> Result<S::Output, Box<dyn Error>> {
     sink.begin(&Schema { layout: layout()?, draws: DRAWS, chain: number, stats: vec!["alpha".into()] })?;
     let mut values = vec![0.0; layout()?.value_count()];
@@ -51,7 +51,7 @@ fn stream<S: Sink>(mut sink: S, number: usize) -> Result<S::Output, Box<dyn Erro
     Ok(sink.finish())
 }
 
-/// Writes to all streaming formats at once, without end.
+/// Streams to all formats at the same time, without end.
 #[cfg(all(feature = "parquet", feature = "zarr"))]
 fn endless(directory: &Path) -> Result<(), Box<dyn Error>> {
     use fits::{native::NativeDraws, parquet::ParquetDraws, stan_csv::StanCsvDraws, zarr::ZarrFit};
@@ -76,7 +76,7 @@ fn endless(directory: &Path) -> Result<(), Box<dyn Error>> {
             }
         }
         if draw % 50 == 49 {
-            // Under another name first: a kill must not leave half a number.
+            // The file is renamed, so that a kill cannot leave a part of the number.
             std::fs::write(directory.join("flushing"), (draw + 1).to_string())?;
             std::fs::rename(directory.join("flushing"), directory.join("flushed"))?;
         }
@@ -85,7 +85,7 @@ fn endless(directory: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let directory = std::env::args().nth(1).ok_or("give the directory to write to")?;
+    let directory = std::env::args().nth(1).ok_or("the argument DIRECTORY is missing")?;
     let directory = Path::new(&directory);
     #[cfg(all(feature = "parquet", feature = "zarr"))]
     if std::env::args().nth(2).as_deref() == Some("endless") {
@@ -128,13 +128,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         let observed = Variable { name: "y".into(), dimensions, shape: vec![3], values: vec![1.0, 2.5, f64::NAN] };
         zarr.write_group("observed_data", &[observed])?;
     }
-    // Read back from the native file, so that this too is compared.
+    // The fit is read from the native file, so that the comparison includes it.
     let fit = fits::open(directory.join("fit.sgmcmc"))?;
     println!("name,mean,sd,ess_bulk,ess_tail,r_hat,mcse_mean,mcse_sd");
-    for name in fit.layout().elements() {
-        let said = sgmcmc_diagnostics::describe(&fit.element(&name)?);
-        let (mean, sd, r_hat) = (said.mean, said.sd, said.r_hat);
-        let numbers = [mean, sd, said.ess_bulk, said.ess_tail, r_hat, said.mcse_mean, said.mcse_sd];
+    for name in fit.layout().value_names() {
+        let row = sgmcmc_diagnostics::describe(&fit.element(&name)?);
+        let numbers = [row.mean, row.sd, row.ess_bulk, row.ess_tail, row.r_hat, row.mcse_mean, row.mcse_sd];
         println!("\"{name}\",{}", numbers.map(|number| number.to_string()).join(","));
     }
     Ok(())

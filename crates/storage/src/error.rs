@@ -1,105 +1,120 @@
-//! What can be wrong with a file, named so that the message alone tells where to look.
+//! Errors of files. Messages name the file, the location in it and the problem.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sgmcmc_core::text::printable;
+use sgmcmc_gradient::text::printable;
 
-/// The result of every fallible call of this crate.
+/// The result of the fallible functions of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Every error of the storage crate.
+/// An error of the storage crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Something is wrong with a file, at a place that is named.
+    /// A problem of a file, with its location.
     #[error(transparent)]
     File(Box<FileError>),
 
-    /// The content of a file was read but makes no data set.
+    /// The content of a file was read but is not a valid data set.
     #[error("{}: {source}", shown(file))]
     Content {
         /// The file.
         file: PathBuf,
-        /// Why not.
-        source: sgmcmc_core::Error,
+        /// The reason.
+        source: sgmcmc_gradient::Error,
     },
 
-    /// A well-known data set is not where it was looked for.
-    #[error("the data set {name} is not here: looked for {}; get it from {from}, or use `{synthetic}`", shown(file))]
+    /// A named data set is not in the directory that was searched.
+    #[error("the data set {name} is not here: searched for {}; get it from {from}, or use `{synthetic}`", shown(file))]
     Absent {
         /// The data set.
         name: &'static str,
-        /// The file that was looked for.
+        /// The file that was searched for.
         file: PathBuf,
-        /// Where it is published, in words.
+        /// The source of the data set, in words.
         from: &'static str,
-        /// The function that makes data of the same shape.
+        /// The function that simulates data of the same shape.
         synthetic: &'static str,
     },
 
-    /// An error of the core crate.
+    /// An error of the gradient crate.
     #[error(transparent)]
-    Core(#[from] sgmcmc_core::Error),
+    Core(#[from] sgmcmc_gradient::Error),
 }
 
 impl Error {
-    /// A problem of the file as a whole.
-    pub(crate) fn file(file: &Path, problem: Problem) -> Self {
+    /// Creates an error about a whole file.
+    pub fn file(file: &Path, problem: Problem) -> Self {
         Self::at(file, Place::default(), problem)
     }
 
-    pub(crate) fn at(file: &Path, place: Place, problem: Problem) -> Self {
+    /// Creates an error about a location in a file.
+    pub fn at(file: &Path, place: Place, problem: Problem) -> Self {
         Self::File(Box::new(FileError { file: file.into(), place, problem }))
     }
 
-    pub(crate) fn content(file: &Path) -> impl FnOnce(sgmcmc_core::Error) -> Self {
+    /// Returns a function that adds the name of the file to an error about data.
+    pub fn content(file: &Path) -> impl FnOnce(sgmcmc_gradient::Error) -> Self {
         let file = file.to_path_buf();
         move |source| Self::Content { file, source }
     }
 }
 
-/// A file, a place in it, and what is wrong there.
+/// A problem of a file, with its location.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{place}: {problem}", shown(file))]
 pub struct FileError {
     /// The file.
     pub file: PathBuf,
-    /// Where in it.
+    /// The location in the file.
     pub place: Place,
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
 }
 
-/// A place in a file, as far as it is known.
+/// A location in a file, as far as it is known.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::storage::Place;
+///
+/// assert_eq!(Place::line(3).column("age").to_string(), ", line 3, column `age`");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Place {
-    /// The line of a text file, counting from 1.
+    /// The line of a text file, counted from 1.
     pub line: Option<u64>,
-    /// The observation, counting from 0 as everywhere in this library.
+    /// The observation, counted from 0.
     pub row: Option<u64>,
-    /// The byte of a binary file, counting from 0.
+    /// The byte of a binary file, counted from 0.
     pub byte: Option<u64>,
-    /// The column, member or leaf: its name, or its number counting from 0.
+    /// The name of the column, member or leaf, or its number, counted from 0.
     pub column: Option<String>,
 }
 
 impl Place {
-    pub(crate) fn line(line: u64) -> Self {
+    /// Creates the location of a line, counted from 1.
+    pub fn line(line: u64) -> Self {
         Self { line: Some(line), ..Self::default() }
     }
 
-    pub(crate) fn row(row: u64) -> Self {
+    /// Creates the location of an observation, counted from 0.
+    pub fn row(row: u64) -> Self {
         Self { row: Some(row), ..Self::default() }
     }
 
-    pub(crate) fn byte(byte: u64) -> Self {
+    /// Creates the location of a byte, counted from 0.
+    pub fn byte(byte: u64) -> Self {
         Self { byte: Some(byte), ..Self::default() }
     }
 
-    pub(crate) fn column(self, column: impl Into<String>) -> Self {
+    /// Returns the location with a column.
+    #[must_use]
+    pub fn column(self, column: impl Into<String>) -> Self {
         Self { column: Some(column.into()), ..self }
     }
 }
@@ -122,15 +137,15 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong.
+/// A problem of a file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// The operating system refused.
+    /// An error of the operating system.
     #[error("{0}")]
     Io(#[from] io::Error),
 
-    /// Nothing to read.
+    /// A data file without observations.
     #[error("there is no observation in it")]
     Empty,
 
@@ -138,143 +153,149 @@ pub enum Problem {
     #[error("there is no draw in it: it is empty, or the run was killed before its first flush")]
     NoDraws,
 
-    /// None of the formats of fits.
+    /// Content that has none of the formats of fits.
+    #[error("this is not a fit: its content has none of the formats {formats}, in a file or a directory of files")]
+    UnknownFormat {
+        /// The names of the formats.
+        formats: String,
+    },
+
+    /// A name whose ending belongs to no format.
+    #[error("the name stands for no format: let it end in {endings}")]
+    UnknownEnding {
+        /// The endings of the formats.
+        endings: String,
+    },
+
+    /// A format that is not compiled in.
     #[error(
-        "this is no fit: its content is none of .sgmcmc, JSON, Stan CSV, Parquet and Zarr, as files or a directory of files"
+        "this format needs the cargo feature `{feature}`: build with it, or convert the fit with a build that has it"
     )]
-    UnknownFormat,
-
-    /// A name that stands for no format.
-    #[error("the name stands for no format: let it end in .sgmcmc, .json, .csv, .parquet or .zarr")]
-    UnknownEnding,
-
-    /// A format that was not built in.
-    #[error("this format needs the cargo feature `{feature}`: build with it, or convert the fit where it was built in")]
     FeatureOff {
-        /// The feature.
+        /// The cargo feature to enable.
         feature: &'static str,
     },
 
-    /// A directory that is in use.
+    /// A directory that has files in it.
     #[error("the directory is not empty: remove it, or choose another name")]
     NotEmpty,
 
-    /// A directory that is not replaced, because there is something else in it.
+    /// A directory that is not replaced, because this library did not write all files in it.
     #[error("the directory is not replaced, {detail}: choose another name, or remove it yourself")]
     Foreign {
-        /// What is in it.
+        /// A description of the other file.
         detail: String,
     },
 
-    /// A row with another number of fields than the first.
+    /// A row with a different number of fields than the first row.
     #[error("{found} fields where the first row has {expected}")]
     Ragged {
-        /// Fields in this row.
+        /// The number of fields in this row.
         found: usize,
-        /// Fields in the first row.
+        /// The number of fields in the first row.
         expected: usize,
     },
 
-    /// Text where a number belongs.
+    /// Text in place of a number.
     #[error("`{text}` is not {expected}")]
     NotANumber {
-        /// What is there.
+        /// The text that was found.
         text: String,
-        /// What should be there.
+        /// A description of valid content.
         expected: &'static str,
     },
 
-    /// NaN or infinity.
+    /// A value that is NaN or infinite.
     #[error("the value is {text}: remove or impute it (or accept it with `allow_non_finite`)")]
     NotFinite {
-        /// What is there.
+        /// The text that was found.
         text: String,
     },
 
     /// A missing value.
     #[error("the value is missing (`{text}`): choose what to do with `missing`, or remove the row")]
     Missing {
-        /// What is there.
+        /// The text that was found.
         text: String,
     },
 
-    /// A column that is not in the file.
+    /// A requested column that is not in the file.
     #[error("there is no column `{name}`: the columns are {known}")]
     UnknownColumn {
-        /// What was asked for.
+        /// The name that was requested.
         name: String,
-        /// What there is.
+        /// The names of the columns.
         known: String,
     },
 
     /// Two columns of the same name.
-    #[error("two columns are called `{name}`: ask for them by number")]
+    #[error("two columns are called `{name}`: select them by number")]
     RepeatedColumn {
         /// The name.
         name: String,
     },
 
-    /// A category that is none of the levels given.
+    /// A category that is not one of the given levels.
     #[error("`{text}` is none of the levels {levels:?}")]
     UnknownLevel {
-        /// What is there.
+        /// The text that was found.
         text: String,
-        /// The levels given.
+        /// The given levels.
         levels: Vec<String>,
     },
 
     /// A number outside its range.
     #[error("{what} {value} is out of range: {range}")]
     OutOfRange {
-        /// What number.
+        /// A description of the number.
         what: &'static str,
-        /// Its value.
+        /// The value.
         value: String,
-        /// What it may be.
+        /// A description of the valid range.
         range: String,
     },
 
-    /// The file ends too early.
+    /// A truncated file.
     #[error("the file is truncated: {detail}")]
     Truncated {
-        /// What was expected and what is there.
+        /// The expected and the actual content.
         detail: String,
     },
 
-    /// The file is not what it should be.
+    /// A damaged file, or a file of another format.
     #[error("the file is corrupt or of another format: {detail}")]
     Corrupt {
-        /// What is wrong.
+        /// A description of the damage.
         detail: String,
     },
 
-    /// An element type that does not fit.
+    /// An element type that is not supported.
     #[error("the element type is {found}: {expected}")]
     WrongType {
-        /// The type found.
+        /// The type that was found.
         found: String,
-        /// The types that fit.
+        /// A description of the supported types.
         expected: &'static str,
     },
 
-    /// Rows to be appended that differ from those already there.
+    /// Rows to be appended that do not match the rows in the file.
     #[error("these rows do not fit the first ones: {detail}")]
     Chunk {
-        /// What differs.
+        /// A description of the difference.
         detail: String,
     },
 
-    /// Something would not fit in memory.
+    /// Content that exceeds the memory limit.
     #[error("{detail}")]
     TooLarge {
-        /// What, how much, and what to do instead.
+        /// The size, the limit and the remedy.
         detail: String,
     },
 }
 
 impl Problem {
-    /// Damage of a compressed stream told apart from refusals of the operating system.
-    pub(crate) fn reading(error: io::Error) -> Self {
+    /// Classifies an I/O error of a reader as truncation, damage or an error of the operating system.
+    pub fn reading(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::UnexpectedEof => Self::Truncated { detail: error.to_string() },
             io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => Self::Corrupt { detail: error.to_string() },
@@ -282,19 +303,19 @@ impl Problem {
         }
     }
 
-    /// Text where a number belongs, shortened to fit a message.
-    pub(crate) fn not_a_number(text: &[u8], expected: &'static str) -> Self {
+    /// Creates the problem of text in place of a number. The text is shortened to fit a message.
+    pub fn not_a_number(text: &[u8], expected: &'static str) -> Self {
         Self::NotANumber { text: shortened(text), expected }
     }
 }
 
-/// A path as it can be shown, control characters escaped.
-pub(crate) fn shown(path: &Path) -> String {
+/// Returns a path as text, with control characters escaped.
+pub fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy()).into_owned()
 }
 
-/// Text from a file as it can be shown in one line.
-pub(crate) fn shortened(text: &[u8]) -> String {
+/// Returns text from a file, shortened and escaped to fit in one line.
+pub fn shortened(text: &[u8]) -> String {
     const LONGEST: usize = 40;
     let text = String::from_utf8_lossy(&text[..text.len().min(4 * LONGEST)]);
     let shown: String = text.chars().take(LONGEST).flat_map(char::escape_default).collect();

@@ -1,28 +1,40 @@
 //! Memory limits of readers.
 //!
-//! Every reader has a limit on the memory that it takes for the content of a file, compressed or not: 2 GiB unless said otherwise. A
-//! file that needs more is refused before the memory is allocated. The limit counts the numbers that are kept; while a file is being
-//! read, copies can take up to about twice as much. A line of a text may take an eighth of the limit.
+//! Every reader limits the memory for the content of a file, with or without compression. The default is 2 GiB. A file
+//! that needs more is an error, which is returned before the memory is allocated. The limit counts the numbers that are
+//! kept. Copies during reading can take about twice as much. A line of a text file may take an eighth of the limit.
 //!
-//! The default is changed by [`set_memory_limit`], or by the environment variable `SGMCMC_MEMORY_LIMIT` (a number of bytes). Single
-//! reads have limits of their own: the method `memory_limit` of [`Csv`](crate::read::Csv), [`Libsvm`](crate::read::Libsvm) and
-//! `Parquet`, and the functions that end in `_within`.
+//! [`set_memory_limit`] or the environment variable `SGMCMC_MEMORY_LIMIT` (a number of bytes) changes the default. A
+//! single read has its own limit with the method `memory_limit` of [`Csv`](crate::read::Csv),
+//! [`Libsvm`](crate::read::Libsvm) and `Parquet`, and with the functions whose names end in `_within`.
+//!
+//! # Examples
+//!
+//! ```
+//! use sgmcmc::storage::fits;
+//!
+//! let path = std::env::temp_dir().join("sgmcmc-doc-limit.csv");
+//! std::fs::write(&path, "iteration,weight,log_posterior,mu\n1,1,0,0.5\n")?;
+//! assert!(fits::open_within(&path, 8).unwrap_err().to_string().contains("memory limit"));
+//! # std::fs::remove_file(path)?;
+//! # Ok::<(), sgmcmc::Error>(())
+//! ```
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::Problem;
 
-/// The memory limit of readers in bytes, unless another one is set.
+/// The default memory limit of readers in bytes.
 pub const DEFAULT_MEMORY_LIMIT: u64 = 2 << 30;
 
 /// The environment variable that sets the memory limit of readers, in bytes.
 pub const MEMORY_LIMIT_VARIABLE: &str = "SGMCMC_MEMORY_LIMIT";
 
-/// The limit that was set; 0 if none was.
+/// The limit of [`set_memory_limit`], or 0 if it was not called.
 static SET: AtomicU64 = AtomicU64::new(0);
 
-/// Returns the memory limit of readers that have no limit of their own, in bytes.
+/// Returns the memory limit of readers without a limit of their own, in bytes.
 pub fn memory_limit() -> u64 {
     static ENVIRONMENT: OnceLock<Option<u64>> = OnceLock::new();
     let environment = || std::env::var(MEMORY_LIMIT_VARIABLE).ok()?.trim().parse().ok().filter(|bytes| *bytes > 0);
@@ -32,18 +44,20 @@ pub fn memory_limit() -> u64 {
     }
 }
 
-/// Sets the memory limit of readers that have no limit of their own, in bytes. 0 stands for the default.
+/// Sets the memory limit of readers without a limit of their own, in bytes. 0 restores the default.
 pub fn set_memory_limit(bytes: u64) {
     SET.store(bytes, Ordering::Relaxed);
 }
 
-/// The share of the limit that a line of a text may take.
+/// The divisor of the limit for a line of text.
 pub(crate) const LINE_SHARE: u64 = 8;
 
-/// Memory that one read may still take.
+/// The memory that one read may still allocate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
+    /// The limit in bytes.
     limit: u64,
+    /// The number of bytes that are left.
     left: u64,
 }
 
@@ -52,30 +66,34 @@ impl Budget {
         Self { limit, left: limit }
     }
 
-    /// Takes so many bytes of the budget.
+    /// Subtracts `bytes` from the budget.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if fewer bytes are left.
     pub(crate) fn take(&mut self, bytes: u64) -> Result<(), Problem> {
         self.left = self.left.checked_sub(bytes).ok_or_else(|| self.exceeded())?;
         Ok(())
     }
 
-    /// Takes the bytes of `count` elements of type `T`.
+    /// Subtracts the size of `count` elements of type `T`.
     pub(crate) fn take_elements<T>(&mut self, count: u64) -> Result<(), Problem> {
         self.take(count.saturating_mul(size_of::<T>() as u64))
     }
 
-    /// Returns the bytes that are left.
+    /// Returns the number of bytes that are left.
     pub(crate) fn left(&self) -> u64 {
         self.left
     }
 
-    /// The error of a content that does not fit.
+    /// Returns the problem of content that exceeds the limit.
     pub(crate) fn exceeded(&self) -> Problem {
         exceeded(self.limit)
     }
 }
 
-/// The error of a content that needs more than `limit` bytes.
-pub(crate) fn exceeded(limit: u64) -> Problem {
+/// Returns the problem of content that needs more than `limit` bytes.
+pub fn exceeded(limit: u64) -> Problem {
     Problem::TooLarge {
         detail: format!(
             "its content takes more than the memory limit of {limit} bytes: raise the limit with `memory_limit`, \

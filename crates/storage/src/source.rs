@@ -1,4 +1,4 @@
-//! Files as streams of bytes, compressed or not.
+//! Files as streams of bytes, with or without gzip compression.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -11,15 +11,20 @@ use flate2::bufread::MultiGzDecoder;
 use crate::error::{Error, Place, Problem, Result};
 use crate::limit::{Budget, LINE_SHARE, exceeded, memory_limit};
 
+/// The size of read buffers in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// Opens a file, and decompresses it if its first bytes are those of gzip, whatever its name.
-pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
-    open_telling(path).map(|(reader, _)| reader)
+/// Opens a file, and decompresses it if its first bytes are those of gzip. The name of the file is ignored.
+///
+/// # Errors
+///
+/// Returns an error that names the file if it cannot be opened.
+pub fn open(path: &Path) -> Result<Box<dyn BufRead>> {
+    open_detecting_gzip(path).map(|(reader, _)| reader)
 }
 
-/// As [`open`], and whether the file is compressed.
-pub(crate) fn open_telling(path: &Path) -> Result<(Box<dyn BufRead>, bool)> {
+/// Opens a file like [`open`], and returns whether it is compressed.
+pub(crate) fn open_detecting_gzip(path: &Path) -> Result<(Box<dyn BufRead>, bool)> {
     let mut file = open_plain(path)?;
     let start = file.fill_buf().map_err(|error| Error::file(path, Problem::reading(error)))?;
     if start.starts_with(&[0x1f, 0x8b]) {
@@ -29,18 +34,19 @@ pub(crate) fn open_telling(path: &Path) -> Result<(Box<dyn BufRead>, bool)> {
     }
 }
 
-/// Opens a file as it is.
+/// Opens a file without decompression.
 pub(crate) fn open_plain(path: &Path) -> Result<BufReader<File>> {
     let file = File::open(path).map_err(|error| Error::file(path, Problem::Io(error)))?;
     Ok(BufReader::with_capacity(BUFFER, file))
 }
 
-/// `count` bytes of a header.
+/// Reads `count` bytes of a header.
 pub(crate) fn read_bytes(reader: &mut dyn Read, count: u64) -> Result<Vec<u8>, Problem> {
     read_numbers(reader, count, &mut Budget::new(1 << 20), |[byte]| byte)
 }
 
-/// `count` numbers of `N` bytes each. Memory grows with what is really there, so that an absurd `count` costs nothing.
+/// Reads `count` numbers of `N` bytes each. Memory grows with the bytes that are read, so that a wrong `count`
+/// allocates nothing.
 pub(crate) fn read_numbers<T, const N: usize>(
     reader: &mut dyn Read,
     count: u64,
@@ -52,21 +58,25 @@ pub(crate) fn read_numbers<T, const N: usize>(
     let mut block = Vec::new();
     let mut left = count;
     while left > 0 {
-        let wanted = left.min(BLOCK);
+        let requested = left.min(BLOCK);
         block.clear();
-        reader.take(wanted * N as u64).read_to_end(&mut block).map_err(Problem::reading)?;
+        reader.take(requested * N as u64).read_to_end(&mut block).map_err(Problem::reading)?;
         let (numbers, _) = block.as_chunks::<N>();
         budget.take_elements::<T>(numbers.len() as u64)?;
         values.extend(numbers.iter().map(|bytes| decode(*bytes)));
-        if (numbers.len() as u64) < wanted {
+        if (numbers.len() as u64) < requested {
             return Err(Problem::Truncated { detail: format!("{count} numbers announced, {} found", values.len()) });
         }
-        left -= wanted;
+        left -= requested;
     }
     Ok(values)
 }
 
-/// How many numbers an array of these dimensions has.
+/// Returns the number of elements of an array with these dimensions.
+///
+/// # Errors
+///
+/// Returns an error if the number overflows.
 pub(crate) fn count(dimensions: &[u64]) -> Result<u64, Problem> {
     let count = dimensions.iter().try_fold(1_u64, |count, size| count.checked_mul(*size));
     count.filter(|count| *count <= isize::MAX as u64 / 8).ok_or_else(|| Problem::Corrupt {
@@ -74,7 +84,7 @@ pub(crate) fn count(dimensions: &[u64]) -> Result<u64, Problem> {
     })
 }
 
-/// An error unless the stream ends here.
+/// Checks that the stream ends.
 pub(crate) fn expect_end(reader: &mut dyn Read) -> Result<(), Problem> {
     match io::copy(&mut reader.take(1), &mut io::sink()).map_err(Problem::reading)? {
         0 => Ok(()),
@@ -82,33 +92,62 @@ pub(crate) fn expect_end(reader: &mut dyn Read) -> Result<(), Problem> {
     }
 }
 
-/// The lines of a text file with their numbers, without the end-of-line characters.
-pub(crate) struct Lines<'a> {
+/// A reader of the lines of a text file, with their numbers and without line breaks.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::storage::source::Lines;
+///
+/// let file = std::env::temp_dir().join("sgmcmc-doc-lines.txt");
+/// std::fs::write(&file, "first\nsecond\n")?;
+/// let mut lines = Lines::open(&file)?;
+/// assert_eq!(lines.next_line()?, Some((1, &b"first"[..])));
+/// # std::fs::remove_file(&file)?;
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
+pub struct Lines<'a> {
     path: &'a Path,
     reader: Box<dyn BufRead>,
     buffer: Vec<u8>,
     number: u64,
-    /// The longest line in bytes.
+    /// The maximal length of a line in bytes.
     longest: u64,
 }
 
+impl std::fmt::Debug for Lines<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lines").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
 impl<'a> Lines<'a> {
-    pub(crate) fn open(path: &'a Path) -> Result<Self> {
+    /// Opens a text file, with or without gzip compression.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names the file if it cannot be read.
+    pub fn open(path: &'a Path) -> Result<Self> {
         Ok(Self::new(path, open(path)?, 0))
     }
 
-    /// The lines of `reader`, of whose file `before` lines have been read.
-    pub(crate) fn new(path: &'a Path, reader: Box<dyn BufRead>, before: u64) -> Self {
+    /// Creates a reader of the lines of `reader`. Messages name `path`, and lines are counted after the first `before`
+    /// lines.
+    pub fn new(path: &'a Path, reader: Box<dyn BufRead>, before: u64) -> Self {
         Self { path, reader, buffer: Vec::new(), number: before, longest: memory_limit() / LINE_SHARE }
     }
 
-    /// Refuses lines that take more than their share of a memory limit.
-    pub(crate) fn within(self, limit: u64) -> Self {
+    /// Sets the memory limit, which bounds the length of a line.
+    pub(crate) fn with_limit(self, limit: u64) -> Self {
         Self { longest: limit / LINE_SHARE, ..self }
     }
 
-    /// The next line, if there is one.
-    pub(crate) fn next(&mut self) -> Result<Option<(u64, &[u8])>> {
+    /// Returns the number and the bytes of the next line, or `None` at the end of the file.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error with file and line if the line cannot be read or is too long.
+    pub fn next_line(&mut self) -> Result<Option<(u64, &[u8])>> {
         self.number += 1;
         let read = read_line(&mut self.reader, &mut self.buffer, self.longest);
         match read.map_err(|problem| Error::at(self.path, Place::line(self.number), problem))? {
@@ -118,14 +157,14 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Reads a line with its end, of at most `longest` bytes, and returns its length.
+/// Reads a line with its line break, of at most `longest` bytes, and returns its length.
 pub(crate) fn read_line(reader: &mut dyn BufRead, line: &mut Vec<u8>, longest: u64) -> Result<usize, Problem> {
     line.clear();
     let read = reader.take(longest.saturating_add(1)).read_until(b'\n', line).map_err(Problem::reading)?;
     if read as u64 > longest { Err(exceeded(longest.saturating_mul(LINE_SHARE))) } else { Ok(read) }
 }
 
-/// A stream that refuses to give more bytes than are left in `allowance`, which its user renews.
+/// A stream that fails when `allowance` bytes have been read. The owner of the allowance renews it.
 pub(crate) struct Metered<R> {
     inner: R,
     allowance: Rc<Cell<u64>>,

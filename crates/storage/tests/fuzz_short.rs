@@ -1,6 +1,6 @@
-//! A few thousand damaged files of every format: errors, not panics, and no more memory than the limit allows.
+//! A few thousand damaged files of every format give errors, without panics and within the memory limit.
 //!
-//! The long run is `cargo run --release -p slow -- files --count 1000000`.
+//! The long run is `cargo run --release -p lab -- files --count 1000000`.
 
 #[global_allocator]
 static GUARD: sgmcmc_fuzzing::Guard = sgmcmc_fuzzing::Guard;

@@ -1,4 +1,4 @@
-//! Small files that announce or unpack to huge ones are errors that name the limit, and take no memory.
+//! Small files that announce or decompress to huge content are errors that name the limit. They allocate no memory.
 
 use std::fs;
 use std::io::Write;
@@ -10,18 +10,18 @@ use sgmcmc_storage::{fits, read};
 #[global_allocator]
 static GUARD: sgmcmc_fuzzing::Guard = sgmcmc_fuzzing::Guard;
 
-/// The memory limit of the readers here.
+/// The memory limit of the readers in bytes.
 const LIMIT: u64 = 1 << 20;
-/// What they may take with all copies.
+/// The memory that readers may allocate with all copies, in bytes.
 const ALLOWED: usize = 8 << 20;
 
-/// Runs one test at a time: the memory that another test prepares its files with would count too.
-fn turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+/// Runs one test at a time, because the allocations of another test would be counted.
+fn exclusive() -> MutexGuard<'static, ()> {
+    static LOCK: Mutex<()> = Mutex::new(());
+    LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs `act` and ends the process if it takes more memory than allowed.
+/// Calls `act` and aborts the process if it exceeds the memory limit.
 fn guarded<T>(act: impl FnOnce() -> T) -> T {
     sgmcmc_fuzzing::allow(ALLOWED);
     let result = act();
@@ -29,62 +29,64 @@ fn guarded<T>(act: impl FnOnce() -> T) -> T {
     result
 }
 
+/// Checks that reading is an error whose message has the file and `part`.
 fn refused<T>(read: impl FnOnce() -> sgmcmc_storage::Result<T>, file: &str, part: &str) {
     let message = guarded(|| read().err().map(|error| error.to_string()));
     let message = message.unwrap_or_else(|| panic!("{file} was read"));
     assert!(message.contains(file) && message.contains(part), "{file}: {message}");
 }
 
-/// Writes `count` bytes that come from `piece`, compressed.
-fn gzip(path: &Path, head: &[u8], piece: &[u8], count: usize) {
+/// Writes a compressed file of `head` and `count` bytes that repeat `block`.
+fn gzip(path: &Path, head: &[u8], block: &[u8], count: usize) {
     let mut encoder = flate2::write::GzEncoder::new(fs::File::create(path).unwrap(), flate2::Compression::fast());
     encoder.write_all(head).unwrap();
-    (0..count / piece.len()).for_each(|_| encoder.write_all(piece).unwrap());
+    (0..count / block.len()).for_each(|_| encoder.write_all(block).unwrap());
     encoder.finish().unwrap();
 }
 
 const UNPACKED: usize = 16 << 20;
-const NAMED: &str = "memory limit of 1048576 bytes: raise the limit with `memory_limit`";
+/// The message of the limit.
+const MESSAGE: &str = "memory limit of 1048576 bytes: raise the limit with `memory_limit`";
 
 #[test]
 fn compressed_bombs_are_refused() {
-    let _turn = turn();
+    let _guard = exclusive();
     let directory = tempfile::tempdir().unwrap();
     let at = |name: &str| -> PathBuf { directory.path().join(name) };
     let zeros = vec![0; 1 << 16];
 
     let head = [&[0, 0, 8, 1][..], &(UNPACKED as u32).to_be_bytes()].concat();
     gzip(&at("a.idx.gz"), &head, &zeros, UNPACKED);
-    refused(|| read::idx_within(at("a.idx.gz"), "x", LIMIT), "a.idx.gz", NAMED);
+    refused(|| read::idx_within(at("a.idx.gz"), "x", LIMIT), "a.idx.gz", MESSAGE);
 
-    // An endless line, endless lines, and endless categories.
+    // A long line, many lines, and many categories.
     gzip(&at("line.csv.gz"), b"a,b\n1,", &vec![b'1'; 1 << 16], UNPACKED);
     let csv = |name: &str| read::csv(at(name)).memory_limit(LIMIT).float("x", "a").codes("b", "b").read();
-    refused(|| csv("line.csv.gz"), "line.csv.gz", NAMED);
+    refused(|| csv("line.csv.gz"), "line.csv.gz", MESSAGE);
     gzip(&at("rows.csv.gz"), b"a,b\n", &b"1,2\n".repeat(1 << 14), UNPACKED);
-    refused(|| csv("rows.csv.gz"), "rows.csv.gz", NAMED);
+    refused(|| csv("rows.csv.gz"), "rows.csv.gz", MESSAGE);
     gzip(&at("line.txt.gz"), b"1 ", &vec![b'1'; 1 << 16], UNPACKED);
     let spaced = || {
         let table = read::csv(at("line.txt.gz")).no_header().separator(read::Separator::Whitespace);
         table.memory_limit(LIMIT).float("x", 0).read()
     };
-    refused(spaced, "line.txt.gz", NAMED);
+    refused(spaced, "line.txt.gz", MESSAGE);
     let skipped = || read::csv(at("line.csv.gz")).skip_lines(2).memory_limit(LIMIT).float("x", "a").read();
-    refused(skipped, "line.csv.gz", NAMED);
+    refused(skipped, "line.csv.gz", MESSAGE);
     let categories: String = (0..100_000).map(|number| format!("1,level{number}\n")).collect();
     gzip(&at("levels.csv.gz"), b"a,b\n", categories.as_bytes(), categories.len());
-    refused(|| csv("levels.csv.gz"), "levels.csv.gz", NAMED);
+    refused(|| csv("levels.csv.gz"), "levels.csv.gz", MESSAGE);
 
     gzip(&at("line.libsvm.gz"), b"1 1:", &vec![b'1'; 1 << 16], UNPACKED);
     let libsvm = |name: &str| read::libsvm(at(name)).memory_limit(LIMIT as usize).sparse().read();
-    refused(|| libsvm("line.libsvm.gz"), "line.libsvm.gz", NAMED);
+    refused(|| libsvm("line.libsvm.gz"), "line.libsvm.gz", MESSAGE);
     gzip(&at("rows.libsvm.gz"), b"", &b"1 1:1 2:2\n".repeat(1 << 12), UNPACKED);
-    refused(|| libsvm("rows.libsvm.gz"), "rows.libsvm.gz", NAMED);
+    refused(|| libsvm("rows.libsvm.gz"), "rows.libsvm.gz", MESSAGE);
 }
 
 #[test]
 fn arrays_larger_than_the_limit_are_refused() {
-    let _turn = turn();
+    let _guard = exclusive();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.npz");
     let array = |count: usize| {
@@ -105,22 +107,22 @@ fn arrays_larger_than_the_limit_are_refused() {
         archive.finish().unwrap();
     };
     archive(&[UNPACKED / 8]);
-    refused(|| read::npz_within(&path, LIMIT), "a.npz", NAMED);
-    // Each of them fits, but not all of them.
+    refused(|| read::npz_within(&path, LIMIT), "a.npz", MESSAGE);
+    // Each array is within the limit, but both together are not.
     archive(&[100_000, 100_000]);
-    refused(|| read::npz_within(&path, LIMIT), "a.npz", NAMED);
+    refused(|| read::npz_within(&path, LIMIT), "a.npz", MESSAGE);
     archive(&[100_000]);
     guarded(|| read::npz_within(&path, LIMIT)).unwrap();
     let path = directory.path().join("a.npy");
     fs::write(&path, array(200_000)).unwrap();
-    refused(|| read::npy_within(&path, "x", LIMIT), "a.npy", NAMED);
+    refused(|| read::npy_within(&path, "x", LIMIT), "a.npy", MESSAGE);
     guarded(|| read::npy_within(&path, "x", 8 << 20)).unwrap();
 }
 
-/// A fit in the native format whose head announces 2⁴⁰ values, with or without bytes for draws.
+/// Reads fits whose schema has more values than the file has bytes.
 #[test]
-fn layouts_that_the_file_does_not_hold_are_refused() {
-    let _turn = turn();
+fn layouts_larger_than_the_file_are_refused() {
+    let _guard = exclusive();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("bomb.sgmcmc");
     for size in [1_u64 << 40, 30_000_000] {
@@ -139,14 +141,14 @@ fn layouts_that_the_file_does_not_hold_are_refused() {
     let own =
         r##"# sgmcmc = {"layout":{"blocks":[{"name":"a","shape":[9999999999991],"constraint":null}]},"stats":[]}"##;
     fs::write(&path, format!("{own}\nlp__,stepsize__,iteration__,a.1\n-1,1,1,2\n-1,1,2,3\n")).unwrap();
-    // The columns are what they are; the comment is not believed.
+    // The columns are used, and the comment that does not match them is ignored.
     let fit = guarded(|| fits::open(&path)).unwrap();
     assert_eq!((fit.layout().value_count(), fit.chains()[0].len()), (1, 2));
 }
 
 #[test]
 fn fits_larger_than_the_limit_are_refused() {
-    let _turn = turn();
+    let _guard = exclusive();
     let directory = tempfile::tempdir().unwrap();
     let seeds = sgmcmc_fuzzing::corpus::write(directory.path()).unwrap();
     let fits: Vec<_> = seeds.iter().filter(|seed| seed.reader == sgmcmc_fuzzing::targets::Reader::Fit).collect();

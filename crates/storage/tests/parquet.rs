@@ -1,4 +1,4 @@
-//! Parquet files, written here by the `parquet` crate's own writer.
+//! Parquet files that the writer of the `parquet` crate wrote.
 #![cfg(feature = "parquet")]
 
 use std::fs::File;
@@ -14,7 +14,7 @@ use sgmcmc_storage::{Result, read};
 
 const SCHEMA: &str = "message rows { REQUIRED DOUBLE a; OPTIONAL DOUBLE b; REQUIRED INT64 k; }";
 
-/// Two row groups of `a`, `b` and `k`; `b` is null where it is none.
+/// Writes two row groups of `a`, `b` and `k`. A `b` that is `None` becomes null.
 fn write(path: &Path, b: &[Option<f64>], compression: Compression) {
     let schema = Arc::new(parse_message_type(SCHEMA).unwrap());
     let properties = Arc::new(WriterProperties::builder().set_compression(compression).build());
@@ -40,6 +40,7 @@ fn write(path: &Path, b: &[Option<f64>], compression: Compression) {
     writer.close().unwrap();
 }
 
+/// Checks that the message of an error has all `parts`.
 fn names(result: Result<impl std::fmt::Debug>, parts: &[&str]) {
     let message = result.unwrap_err().to_string();
     parts.iter().for_each(|part| assert!(message.contains(part), "`{part}` is missing in: {message}"));
@@ -55,9 +56,9 @@ fn columns_become_leaves() {
     for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::ZSTD(Default::default())] {
         write(&file(&dir), &[Some(7.0), Some(8.0)], compression);
         let data = read::parquet(file(&dir)).float("x", ["b", "a"]).int("k", 2).float("z", "k").read().unwrap();
-        assert_eq!(data.columns()[0].values(), &vec![7.0_f32, 0.0, 8.0, 0.5, 7.0, 1.0, 8.0, 1.5].into());
-        assert_eq!(data.columns()[1].values(), &vec![0_i64, 1, 2, 3].into());
-        assert_eq!(data.columns()[2].values(), &vec![0.0_f32, 1.0, 2.0, 3.0].into());
+        assert_eq!(data.as_slice()[0].values(), &vec![7.0_f32, 0.0, 8.0, 0.5, 7.0, 1.0, 8.0, 1.5].into());
+        assert_eq!(data.as_slice()[1].values(), &vec![0_i64, 1, 2, 3].into());
+        assert_eq!(data.as_slice()[2].values(), &vec![0.0_f32, 1.0, 2.0, 3.0].into());
     }
 }
 
@@ -85,9 +86,9 @@ fn damaged_files_give_errors() {
     write(&file(&dir), &[Some(1.0), Some(2.0), Some(3.0)], Compression::SNAPPY);
     let whole = std::fs::read(file(&dir)).unwrap();
     let mut refused = 0;
-    for place in 0..whole.len() {
+    for offset in 0..whole.len() {
         let mut bytes = whole.clone();
-        bytes[place] ^= 1 << (place % 8);
+        bytes[offset] ^= 1 << (offset % 8);
         std::fs::write(file(&dir), bytes).unwrap();
         if let Err(error) = read::parquet(file(&dir)).float("x", ["a", "b"]).int("k", "k").read() {
             assert!(error.to_string().contains("rows.parquet"), "{error}");

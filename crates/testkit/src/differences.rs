@@ -1,8 +1,13 @@
 //! Gradients by central differences.
 
-use sgmcmc::{Evaluator, Result, Rows};
+use sgmcmc::data::Rows;
+use sgmcmc::gradient::{Evaluator, Result};
 
-/// The gradient of `evaluator.log_density` at `theta` by central differences, good to about 1e-9.
+/// Returns the gradient of `evaluator.log_density` at `theta` by central differences, with an error of about 1e-9.
+///
+/// # Errors
+///
+/// Returns the error of the evaluator.
 pub fn central_differences(evaluator: &mut dyn Evaluator, theta: &[f64], rows: Rows<'_>) -> Result<Vec<f64>> {
     let mut point = theta.to_vec();
     let mut gradient = Vec::with_capacity(theta.len());

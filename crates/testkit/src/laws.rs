@@ -1,12 +1,12 @@
-//! Exact laws of linear chains, and the comparison of draws with them.
+//! Exact laws of linear chains, and the comparison of draws with these laws.
 //!
-//! A chain whose update s ← f(s, e) is linear in its state s and in independent noise e with mean zero and covariance E has a
-//! stationary covariance Σ = F Σ Fᵀ + B E Bᵀ. F and B are read off f by putting in unit vectors, so that a law is one
-//! function that says what the algorithm should do, written apart from the algorithm.
+//! A chain with an update s ← f(s, e) that is linear in the state s and in independent noise e with mean zero and
+//! covariance E has the stationary covariance Σ = F Σ Fᵀ + B E Bᵀ. F and B are obtained by applying f to unit vectors.
+//! The law of an algorithm is therefore specified by one function f, independently of its implementation.
 
 use crate::linear::{multiply, transpose};
 
-/// f(s, e), linear in both.
+/// An update f(s, e) that is linear in both arguments.
 pub type Update<'a> = dyn Fn(&[f64], &[f64]) -> Vec<f64> + 'a;
 
 /// A linear chain.
@@ -15,7 +15,7 @@ pub struct LinearChain<'a> {
     pub state: usize,
     /// The covariance of the noise e, row-major.
     pub noise: Vec<f64>,
-    /// f(s, e).
+    /// The update f(s, e).
     pub update: &'a Update<'a>,
 }
 
@@ -26,16 +26,16 @@ impl std::fmt::Debug for LinearChain<'_> {
 }
 
 impl LinearChain<'_> {
-    /// F: how the state enters the next state.
+    /// Returns the transition matrix F.
     fn transition(&self) -> Vec<f64> {
         let s = self.state;
-        let columns: Vec<_> = (0..s).map(|k| (self.update)(&unit(s, k), &vec![0.0; self.noises()])).collect();
+        let columns: Vec<_> = (0..s).map(|k| (self.update)(&unit(s, k), &vec![0.0; self.noise_len()])).collect();
         (0..s * s).map(|k| columns[k % s][k / s]).collect()
     }
 
-    /// B E Bᵀ: the covariance of one step from a fixed state.
+    /// Returns B E Bᵀ, the covariance of one step from a fixed state.
     pub fn one_step_covariance(&self) -> Vec<f64> {
-        let (s, e) = (self.state, self.noises());
+        let (s, e) = (self.state, self.noise_len());
         let columns: Vec<_> = (0..e).map(|k| (self.update)(&vec![0.0; s], &unit(e, k))).collect();
         let entry = |i: usize, j: usize| {
             let pairs = (0..e * e).map(|k| columns[k / e][i] * self.noise[k] * columns[k % e][j]);
@@ -44,7 +44,7 @@ impl LinearChain<'_> {
         (0..s * s).map(|k| entry(k / s, k % s)).collect()
     }
 
-    /// Σ, by squaring: Σ ← Σ + F Σ Fᵀ, F ← F².
+    /// Returns the stationary covariance Σ, by repeated squaring: Σ ← Σ + F Σ Fᵀ, F ← F².
     pub fn stationary_covariance(&self) -> Vec<f64> {
         let s = self.state;
         let (mut f, mut sigma) = (self.transition(), self.one_step_covariance());
@@ -56,16 +56,18 @@ impl LinearChain<'_> {
         sigma
     }
 
-    fn noises(&self) -> usize {
+    /// Returns the length of the noise e.
+    fn noise_len(&self) -> usize {
         self.noise.len().isqrt()
     }
 }
 
+/// Returns the unit vector k of length n.
 fn unit(n: usize, k: usize) -> Vec<f64> {
     (0..n).map(|j| f64::from(u8::from(j == k))).collect()
 }
 
-/// Block-diagonal noise: each block with its covariance.
+/// Returns the block-diagonal covariance of independent blocks of noise.
 pub fn independent(blocks: &[Vec<f64>]) -> Vec<f64> {
     let sizes: Vec<usize> = blocks.iter().map(|block| block.len().isqrt()).collect();
     let total: usize = sizes.iter().sum();
@@ -80,40 +82,41 @@ pub fn independent(blocks: &[Vec<f64>]) -> Vec<f64> {
     joined
 }
 
-/// The diagonal matrix of these variances.
+/// Returns the diagonal matrix of these variances.
 pub fn diagonal(variances: &[f64]) -> Vec<f64> {
     let d = variances.len();
     (0..d * d).map(|k| if k / d == k % d { variances[k / d] } else { 0.0 }).collect()
 }
 
-/// `variance` times the identity of size `d`.
+/// Returns `variance` times the identity matrix of size `d`.
 pub fn isotropic(variance: f64, d: usize) -> Vec<f64> {
     diagonal(&vec![variance; d])
 }
 
-/// How far draws are from a law, in Monte Carlo standard errors by batch means: the largest over the means and over the
-/// entries of the covariance about the true mean.
+/// Returns the distance between draws and a law in Monte Carlo standard errors, by batch means: the largest distance
+/// over the means, and the largest distance over the entries of the covariance about the true mean.
 ///
-/// `draws` holds rows of length d; `batches` should be long against the chain's memory.
+/// `draws` holds rows of length d. The `batches` batches should be much longer than the autocorrelation time of the
+/// chain.
 pub fn distance_in_standard_errors(draws: &[f64], mean: &[f64], covariance: &[f64], batches: usize) -> (f64, f64) {
     let d = mean.len();
     let length = draws.len() / d / batches;
-    let distance = |exact: f64, of: &dyn Fn(&[f64]) -> f64| {
+    let distance = |exact: f64, statistic: &dyn Fn(&[f64]) -> f64| {
         let means: Vec<f64> = draws
             .chunks_exact(length * d)
             .take(batches)
-            .map(|batch| batch.chunks_exact(d).map(of).sum::<f64>() / length as f64)
+            .map(|batch| batch.chunks_exact(d).map(statistic).sum::<f64>() / length as f64)
             .collect();
         let average = means.iter().sum::<f64>() / batches as f64;
         let spread = means.iter().map(|m| (m - average).powi(2)).sum::<f64>() / (batches - 1) as f64;
         (average - exact).abs() / (spread / batches as f64).sqrt()
     };
-    let of_mean = (0..d).map(|j| distance(mean[j], &|row| row[j])).fold(0.0, f64::max);
-    let of_covariance = (0..d * d)
+    let mean_distance = (0..d).map(|j| distance(mean[j], &|row| row[j])).fold(0.0, f64::max);
+    let covariance_distance = (0..d * d)
         .map(|k| {
             let (i, j) = (k / d, k % d);
             distance(covariance[k], &|row| (row[i] - mean[i]) * (row[j] - mean[j]))
         })
         .fold(0.0, f64::max);
-    (of_mean, of_covariance)
+    (mean_distance, covariance_distance)
 }

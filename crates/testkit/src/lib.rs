@@ -1,7 +1,7 @@
-//! Models with known gradients and laws, for the tests of `sgmcmc`.
+//! Test models with known gradients and laws, for the integration tests of `sgmcmc`.
 //!
-//! Each of [`models`] is written twice: as closures over Burn tensors, and by hand as an
-//! [`AnalyticModel`](sgmcmc::AnalyticModel) with its derived gradient.
+//! Most of the [`models`] exist in two forms: as closures over Burn tensors, and as an
+//! [`AnalyticModel`](sgmcmc::gradient::AnalyticModel) with a hand-written gradient.
 
 pub mod closures;
 pub mod differences;
@@ -12,12 +12,16 @@ pub mod models;
 use rand::SeedableRng;
 use sgmcmc::rng::StreamRng;
 
-/// The generator tests simulate data with.
+/// Returns the random number generator that tests use to simulate data.
 pub fn rng(seed: u64) -> StreamRng {
     StreamRng::seed_from_u64(seed)
 }
 
-/// The largest difference between two vectors, relative to the largest entry of the second.
+/// Returns the largest difference between two vectors, relative to the largest entry of the second.
+///
+/// # Panics
+///
+/// Panics if the lengths differ.
 pub fn relative_error(a: &[f64], b: &[f64]) -> f64 {
     assert_eq!(a.len(), b.len(), "vectors of different length");
     let scale = b.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));

@@ -1,17 +1,17 @@
 //! Small dense matrices, row-major.
 
-/// a · b for square matrices of size `d`.
+/// Returns the product a · b of square matrices of size `d`.
 pub fn multiply(a: &[f64], b: &[f64], d: usize) -> Vec<f64> {
     let entry = |k: usize| (0..d).map(|l| a[k / d * d + l] * b[l * d + k % d]).sum();
     (0..d * d).map(entry).collect()
 }
 
-/// The transpose of a square matrix of size `d`.
+/// Returns the transpose of a square matrix of size `d`.
 pub fn transpose(a: &[f64], d: usize) -> Vec<f64> {
     (0..d * d).map(|k| a[k % d * d + k / d]).collect()
 }
 
-/// The solution of a x = b, by elimination with pivots.
+/// Returns the solution of a x = b, by Gaussian elimination with partial pivoting.
 pub fn solve(a: &[f64], b: &[f64]) -> Vec<f64> {
     let d = b.len();
     let mut rows: Vec<Vec<f64>> =
@@ -33,7 +33,7 @@ pub fn solve(a: &[f64], b: &[f64]) -> Vec<f64> {
     x
 }
 
-/// The sample covariance (divisor n − 1) of rows of length `d`.
+/// Returns the sample covariance (divisor n − 1) of rows of length `d`.
 pub fn covariance(rows: &[f64], d: usize) -> Vec<f64> {
     let n = (rows.len() / d) as f64;
     let mean: Vec<f64> = (0..d).map(|j| rows.iter().skip(j).step_by(d).sum::<f64>() / n).collect();

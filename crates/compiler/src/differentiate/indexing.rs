@@ -1,9 +1,9 @@
-//! Indexing: a selection and its adjoint, a gather and its adjoint, are each other's adjoints.
+//! Adjoints of indexing. The adjoint of a selection or gather is its transpose, and vice versa.
 
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Node, NodeId, Op};
 
-/// The adjoint of the source or the values; indices have none.
+/// Returns the adjoint of the source or of the values. Indices have no adjoint.
 pub(super) fn backward(graph: &mut Graph, node: &Node, g: NodeId) -> Result<NodeId> {
     let (source, index) = (node.inputs[0], node.inputs[1]);
     match node.op {
@@ -22,16 +22,16 @@ pub(super) fn backward(graph: &mut Graph, node: &Node, g: NodeId) -> Result<Node
     }
 }
 
-/// A selection from a source that each observation has of its own, as a gather.
+/// Expresses a selection from a source that each observation has as a gather.
 fn select_of_row(graph: &mut Graph, source: NodeId, index: NodeId, axis: usize) -> Result<NodeId> {
     let (mut dims, at) = (graph.shape(source).dims.clone(), graph.shape(index).dims.clone());
     let count = at.iter().product();
-    let mut places = vec![1; dims.len()];
-    places[axis] = count;
-    let places = graph.reshape(index, places)?;
+    let mut indices = vec![1; dims.len()];
+    indices[axis] = count;
+    let indices = graph.reshape(index, indices)?;
     dims[axis] = count;
-    let places = graph.expand(places, dims.clone())?;
-    let chosen = graph.gather(source, places, axis)?;
+    let indices = graph.expand(indices, dims.clone())?;
+    let chosen = graph.gather(source, indices, axis)?;
     dims.splice(axis..=axis, at);
     graph.reshape(chosen, dims)
 }

@@ -1,10 +1,10 @@
-//! Movement: the adjoint goes the way back, and is summed where elements were repeated.
+//! Adjoints of movement: the inverse movement, and a sum over repeated elements.
 
 use crate::error::{Error, Result};
-use crate::graph::{Graph, Node, NodeId, Op, Stretch};
+use crate::graph::{AxisSlice, Graph, Node, NodeId, Op};
 
-/// The adjoints of the inputs of a movement.
-pub(super) fn backward(graph: &mut Graph, node: &Node, g: NodeId, wanted: &[bool]) -> Result<Vec<Option<NodeId>>> {
+/// Returns the adjoints of the inputs of a movement.
+pub(super) fn backward(graph: &mut Graph, node: &Node, g: NodeId, required: &[bool]) -> Result<Vec<Option<NodeId>>> {
     let dims = graph.shape(node.inputs[0]).dims.clone();
     let part = match &node.op {
         Op::Reshape => graph.reshape(g, dims)?,
@@ -13,30 +13,36 @@ pub(super) fn backward(graph: &mut Graph, node: &Node, g: NodeId, wanted: &[bool
             axes.iter().enumerate().for_each(|(to, from)| back[*from] = to);
             graph.permute(g, &back)?
         }
-        Op::Slice(stretches) => graph.unslice(g, stretches.clone(), dims)?,
-        Op::Unslice(stretches) => graph.slice(g, stretches.clone())?,
-        // The sum over the repeated dimensions is made where every adjoint is received.
+        Op::Slice(slices) => graph.unslice(g, slices.clone(), dims)?,
+        Op::Unslice(slices) => graph.slice(g, slices.clone())?,
+        // `receive` sums over the repeated dimensions.
         Op::Expand => g,
-        Op::Cat(axis) => return parts_of(graph, node, *axis, g, wanted),
+        Op::Cat(axis) => return split_adjoint(graph, node, *axis, g, required),
         op => return Err(Error::NoGradient { operation: format!("{op:?}") }),
     };
     Ok(vec![Some(part)])
 }
 
-fn parts_of(graph: &mut Graph, node: &Node, axis: usize, g: NodeId, wanted: &[bool]) -> Result<Vec<Option<NodeId>>> {
+fn split_adjoint(
+    graph: &mut Graph,
+    node: &Node,
+    axis: usize,
+    g: NodeId,
+    required: &[bool],
+) -> Result<Vec<Option<NodeId>>> {
     let mut start = 0;
     let mut parts = Vec::new();
-    for (input, wanted) in node.inputs.iter().zip(wanted) {
+    for (input, required) in node.inputs.iter().zip(required) {
         let length = graph.shape(*input).dims[axis];
-        let mut stretches: Vec<Stretch> = node.shape.dims.iter().map(|size| Stretch::all(*size)).collect();
-        stretches[axis] = Stretch { start, length, step: 1 };
-        parts.push(if *wanted { Some(graph.slice(g, stretches)?) } else { None });
+        let mut slices: Vec<AxisSlice> = node.shape.dims.iter().map(|size| AxisSlice::all(*size)).collect();
+        slices[axis] = AxisSlice { start, length, step: 1 };
+        parts.push(if *required { Some(graph.slice(g, slices)?) } else { None });
         start += length;
     }
     Ok(parts)
 }
 
-/// `part` summed over the dimensions in which a value of `dims` was repeated.
+/// Sums `part` over the dimensions in which a value of dimensions `dims` was repeated.
 pub(super) fn unbroadcast(graph: &mut Graph, part: NodeId, dims: &[usize]) -> Result<NodeId> {
     let from = graph.shape(part).dims.clone();
     let added = from.len().saturating_sub(dims.len());

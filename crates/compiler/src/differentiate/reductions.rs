@@ -1,12 +1,12 @@
-//! Reductions and the softmax family.
+//! Adjoints of reductions and of the softmax family.
 //!
-//! log Σ exp: g softmax(x); softmax y: y (g − Σ g y); log-softmax: g − softmax(x) Σ g. The softmax shares its exponentials with
-//! the value when both are lowered.
+//! The adjoint of log Σ exp is g softmax(x), that of the softmax y is y (g − Σ g y), and that of the log-softmax is g −
+//! softmax(x) Σ g. When the softmax is expanded, it shares its exponentials with the value.
 
 use crate::error::{Error, Result};
-use crate::graph::{CompareOp, Graph, Kind, LogicOp, Node, NodeId, Op, ReduceOp, Stretch};
+use crate::graph::{AxisSlice, CompareOp, Graph, Kind, LogicOp, Node, NodeId, Op, ReduceOp};
 
-/// The adjoint of the input of a reduction with the result y.
+/// Returns the adjoint of the input of a reduction with the result y.
 pub(super) fn backward(graph: &mut Graph, node: &Node, y: NodeId, g: NodeId) -> Result<NodeId> {
     let x = node.inputs[0];
     let dims = graph.shape(x).dims.clone();
@@ -14,39 +14,39 @@ pub(super) fn backward(graph: &mut Graph, node: &Node, y: NodeId, g: NodeId) -> 
         Op::SumRows => Ok(g),
         Op::Reduce(ReduceOp::Sum, _) => graph.expand(g, dims),
         Op::Reduce(ReduceOp::Max | ReduceOp::Min, axis) => {
-            let chosen = first(graph, x, y, axis)?;
+            let chosen = first_extreme(graph, x, y, axis)?;
             let zero = graph.scalar(0.0);
             graph.select_where(chosen, g, zero)
         }
         Op::Reduce(ReduceOp::Prod, axis) => {
-            let before = others(graph, x, axis, false)?;
-            let after = others(graph, x, axis, true)?;
-            let slope = graph.mul_of(before, after)?;
-            graph.mul_of(g, slope)
+            let before = products_before(graph, x, axis, false)?;
+            let after = products_before(graph, x, axis, true)?;
+            let slope = graph.mul(before, after)?;
+            graph.mul(g, slope)
         }
         Op::CumSum { axis, reverse } => graph.cumsum(g, axis, !reverse),
         Op::LogSumExp(axis) => {
             let shares = graph.softmax(x, axis)?;
-            graph.mul_of(g, shares)
+            graph.mul(g, shares)
         }
         Op::Softmax(axis) => {
-            let product = graph.mul_of(g, y)?;
+            let product = graph.mul(g, y)?;
             let total = graph.sum(product, [axis])?;
-            let centred = graph.sub_of(g, total)?;
-            graph.mul_of(y, centred)
+            let centered = graph.sub(g, total)?;
+            graph.mul(y, centered)
         }
         Op::LogSoftmax(axis) => {
             let total = graph.sum(g, [axis])?;
             let shares = graph.softmax(x, axis)?;
-            let product = graph.mul_of(shares, total)?;
-            graph.sub_of(g, product)
+            let product = graph.mul(shares, total)?;
+            graph.sub(g, product)
         }
         ref op => Err(Error::NoGradient { operation: format!("{op:?}") }),
     }
 }
 
-/// A mask of the first element of each line that is the extreme one.
-fn first(graph: &mut Graph, x: NodeId, extreme: NodeId, axis: usize) -> Result<NodeId> {
+/// Returns a mask of the first extreme element along the axis.
+fn first_extreme(graph: &mut Graph, x: NodeId, extreme: NodeId, axis: usize) -> Result<NodeId> {
     let equal = graph.compare(CompareOp::Equal, x, extreme)?;
     let ones = graph.cast(equal, Kind::Float);
     let running = graph.cumsum(ones, axis, false)?;
@@ -55,26 +55,27 @@ fn first(graph: &mut Graph, x: NodeId, extreme: NodeId, axis: usize) -> Result<N
     graph.logic(LogicOp::And, equal, not_before)
 }
 
-/// The product of the elements before each (after it if `reverse`), by doubling: after k rounds, of the 2ᵏ nearest ones.
-fn others(graph: &mut Graph, x: NodeId, axis: usize, reverse: bool) -> Result<NodeId> {
+/// Returns the product of the elements before each element (after it if `reverse` is true). Each round doubles the
+/// distance: after k rounds the product contains the 2ᵏ nearest elements.
+fn products_before(graph: &mut Graph, x: NodeId, axis: usize, reverse: bool) -> Result<NodeId> {
     let length = graph.shape(x).dims[axis];
-    let mut products = shifted(graph, x, axis, 1, reverse)?;
+    let mut products = shift(graph, x, axis, 1, reverse)?;
     let mut distance = 1;
     while distance < length {
-        let further = shifted(graph, products, axis, distance, reverse)?;
-        products = graph.mul_of(products, further)?;
+        let further = shift(graph, products, axis, distance, reverse)?;
+        products = graph.mul(products, further)?;
         distance *= 2;
     }
     Ok(products)
 }
 
-/// x moved by `distance` along the axis, with ones where nothing comes from.
-fn shifted(graph: &mut Graph, x: NodeId, axis: usize, distance: usize, reverse: bool) -> Result<NodeId> {
+/// Shifts x by `distance` along the axis and fills with ones.
+fn shift(graph: &mut Graph, x: NodeId, axis: usize, distance: usize, reverse: bool) -> Result<NodeId> {
     let dims = graph.shape(x).dims.clone();
-    let mut stretches: Vec<Stretch> = dims.iter().map(|size| Stretch::all(*size)).collect();
+    let mut slices: Vec<AxisSlice> = dims.iter().map(|size| AxisSlice::all(*size)).collect();
     let start = if reverse { distance } else { 0 };
-    stretches[axis] = Stretch { start, length: dims[axis] - distance, step: 1 };
-    let kept = graph.slice(x, stretches)?;
+    slices[axis] = AxisSlice { start, length: dims[axis] - distance, step: 1 };
+    let kept = graph.slice(x, slices)?;
     let mut margin = dims;
     margin[axis] = distance;
     let ones = graph.full(1.0, margin, Kind::Float);

@@ -1,15 +1,15 @@
-//! Elements at integers, and sums back at their places.
+//! Selection and gathering by integer indices, and their adjoints.
 
 use super::reductions::axis_mut;
 use super::{Graph, Kind, NodeId, Op, Shape};
 use crate::error::{Error, Result};
 
 impl Graph {
-    /// The axis of `source` replaced by the axes of `index`.
+    /// Replaces axis `axis` of `source` by the axes of `index`, and selects the elements at these indices.
     ///
     /// # Errors
     ///
-    /// If there is no such axis or each observation has its own source.
+    /// Returns an error if the axis does not exist or each observation has its own source.
     pub fn select(&mut self, source: NodeId, index: NodeId, axis: usize) -> Result<NodeId> {
         let (from, at) = (self.shape(source).clone(), self.shape(index).clone());
         if from.rows || axis >= from.rank() {
@@ -19,14 +19,14 @@ impl Graph {
         dims.extend(&at.dims);
         dims.extend(&from.dims[axis + 1..]);
         let kind = self.node(source).kind;
-        Ok(self.add(Op::Select(axis), vec![source, index], Shape { dims, rows: at.rows }, kind))
+        Ok(self.insert(Op::Select(axis), vec![source, index], Shape { dims, rows: at.rows }, kind))
     }
 
-    /// Sums of `values` at `index` along an axis of `length`: the adjoint of [`select`](Self::select).
+    /// Sums `values` at `index` along an axis of length `length`. This is the adjoint of [`select`](Self::select).
     ///
     /// # Errors
     ///
-    /// If `values` has not the axes of `index` at `axis`.
+    /// Returns an error if the axes of `values` from `axis` on are not those of `index`.
     pub fn select_adjoint(&mut self, values: NodeId, index: NodeId, axis: usize, length: usize) -> Result<NodeId> {
         let (from, at) = (self.shape(values).clone(), self.shape(index).clone());
         let end = axis + at.rank();
@@ -37,26 +37,31 @@ impl Graph {
         dims.push(length);
         dims.extend(&from.dims[end..]);
         let shape = Shape { dims, rows: from.rows || at.rows };
-        Ok(self.add(Op::SelectAdjoint { axis, length }, vec![values, index], shape, Kind::Float))
+        Ok(self.insert(Op::SelectAdjoint { axis, length }, vec![values, index], shape, Kind::Float))
     }
 
-    /// Element i of `axis` is that of `source` at `index[i]`.
+    /// Gathers along `axis`: element i of the result is the element of `source` at `index[i]`.
     ///
     /// # Errors
     ///
-    /// If the other dimensions differ.
+    /// Returns an error if the other dimensions differ.
     pub fn gather(&mut self, source: NodeId, index: NodeId, axis: usize) -> Result<NodeId> {
         let (from, at) = (self.shape(source).clone(), self.shape(index).clone());
         check_gather(&from.dims, &at.dims, axis)?;
         let kind = self.node(source).kind;
-        Ok(self.add(Op::Gather(axis), vec![source, index], Shape { dims: at.dims, rows: from.rows || at.rows }, kind))
+        Ok(self.insert(
+            Op::Gather(axis),
+            vec![source, index],
+            Shape { dims: at.dims, rows: from.rows || at.rows },
+            kind,
+        ))
     }
 
-    /// Sums of `values` at `index` along an axis of `length`: the adjoint of [`gather`](Self::gather).
+    /// Sums `values` at `index` along an axis of length `length`. This is the adjoint of [`gather`](Self::gather).
     ///
     /// # Errors
     ///
-    /// If `values` and `index` differ in their dimensions.
+    /// Returns an error if the dimensions of `values` and `index` differ.
     pub fn gather_adjoint(&mut self, values: NodeId, index: NodeId, axis: usize, length: usize) -> Result<NodeId> {
         let (from, at) = (self.shape(values).clone(), self.shape(index).clone());
         if from.dims != at.dims {
@@ -64,7 +69,7 @@ impl Graph {
         }
         let mut shape = Shape { dims: from.dims, rows: from.rows || at.rows };
         *axis_mut(&mut shape, axis)? = length;
-        Ok(self.add(Op::GatherAdjoint { axis, length }, vec![values, index], shape, Kind::Float))
+        Ok(self.insert(Op::GatherAdjoint { axis, length }, vec![values, index], shape, Kind::Float))
     }
 }
 

@@ -1,7 +1,7 @@
-//! Graphs: what a model computes for one observation, as nodes that know their shapes.
+//! Computation graphs of the value of one observation.
 //!
-//! A graph only grows, and a node's inputs come before it, so the order of the nodes is an order to compute them in. Pushing
-//! a node that is already there gives the old one: there are no common subexpressions.
+//! Nodes are only ever appended, and each node comes after its inputs, so that the order of the nodes is a topological
+//! order. Adding a node that exists already returns the existing one: a graph has no common subexpressions.
 
 mod elementwise;
 mod indexing;
@@ -12,7 +12,7 @@ mod rebuild;
 mod reductions;
 mod shape;
 
-pub use op::{BinaryOp, CompareOp, LogicOp, Number, Op, ReduceOp, Stretch, UnaryOp};
+pub use op::{AxisSlice, BinaryOp, CompareOp, LogicOp, Number, Op, ReduceOp, UnaryOp};
 pub use shape::{Kind, Shape, broadcast, strides};
 
 use std::hash::{Hash, Hasher};
@@ -21,42 +21,56 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::hash::{self, Map};
 
-/// A node of a graph.
+/// The identifier of a node in a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(u32);
 
 impl NodeId {
-    /// The place of the node in [`Graph::nodes`].
+    /// Returns the index of the node in [`Graph::nodes`].
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// An operation, its inputs, and what it gives.
+/// A node: an operation with its inputs and the shape and kind of its result.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
     /// The operation.
     pub op: Op,
-    /// What it is applied to.
+    /// The inputs of the operation.
     pub inputs: Vec<NodeId>,
     /// The shape of the result.
     pub shape: Shape,
-    /// What the result's elements are.
+    /// The kind of the elements of the result.
     pub kind: Kind,
 }
 
-/// Nodes, each after its inputs.
+/// A computation graph. Each node comes after its inputs.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc_compiler::graph::{Graph, UnaryOp};
+///
+/// let mut graph = Graph::new();
+/// let x = graph.parameter(0, [3]);
+/// let y = graph.unary(UnaryOp::Exp, x);
+/// assert_eq!(graph.shape(y).dims, [3]);
+/// // Adding the same node again returns the existing one.
+/// assert_eq!(graph.unary(UnaryOp::Exp, x), y);
+/// assert_eq!(graph.nodes().len(), 2);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     nodes: Vec<Node>,
-    /// The nodes by their hash; the next number is taken where another node has it.
-    known: Map<u64, NodeId>,
+    /// The nodes by their hash. On a collision, the key is incremented (linear probing).
+    interned: Map<u64, NodeId>,
     constants: Vec<Arc<[f64]>>,
-    /// The numbers of the constants by their bits.
-    known_constants: Map<Bits, usize>,
+    /// The indices of the constants by their values.
+    interned_constants: Map<Bits, usize>,
 }
 
-/// The values of a constant, equal where all bits are.
+/// The values of a constant. Equality compares bits.
 #[derive(Clone, Debug)]
 struct Bits(Arc<[f64]>);
 
@@ -76,42 +90,42 @@ impl Hash for Bits {
 }
 
 impl Graph {
-    /// An empty graph.
+    /// Creates an empty graph.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The nodes in order.
+    /// Returns the nodes in topological order.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// All ids in order.
+    /// Returns all identifiers in topological order.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
         self.ids_before(self.nodes.len())
     }
 
-    /// The first `count` ids in order.
+    /// Returns the first `count` identifiers in topological order.
     pub(crate) fn ids_before(&self, count: usize) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
         (0..count.min(self.nodes.len()) as u32).map(NodeId)
     }
 
-    /// The node of this id.
+    /// Returns the node with this identifier.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
     }
 
-    /// The shape of a node.
+    /// Returns the shape of a node.
     pub fn shape(&self, id: NodeId) -> &Shape {
         &self.node(id).shape
     }
 
-    /// The values of constant number `constant`, row-major; integers and masks as numbers too.
+    /// Returns the values of constant `constant` in row-major order. Integers and masks are stored as floats.
     pub fn constant_values(&self, constant: usize) -> &Arc<[f64]> {
         &self.constants[constant]
     }
 
-    /// The number a node has at every place, if it is an [`Op::Full`].
+    /// Returns the value of all elements if the node is an [`Op::Full`].
     pub fn number(&self, id: NodeId) -> Option<f64> {
         match self.node(id).op {
             Op::Full(number) => Some(number.0),
@@ -119,36 +133,36 @@ impl Graph {
         }
     }
 
-    /// Parameter leaf number `leaf`.
+    /// Adds parameter leaf `leaf`.
     pub fn parameter(&mut self, leaf: usize, dims: impl Into<Vec<usize>>) -> NodeId {
-        self.add(Op::Parameter(leaf), vec![], Shape::shared(dims), Kind::Float)
+        self.insert(Op::Parameter(leaf), vec![], Shape::shared(dims), Kind::Float)
     }
 
-    /// Data leaf number `leaf`; `dims` are those of one observation.
+    /// Adds data leaf `leaf`. The dimensions are those of one observation.
     pub fn data(&mut self, leaf: usize, dims: impl Into<Vec<usize>>, kind: Kind) -> NodeId {
-        self.add(Op::Data(leaf), vec![], Shape::per_row(dims), kind)
+        self.insert(Op::Data(leaf), vec![], Shape::per_row(dims), kind)
     }
 
-    /// The weight of an observation.
+    /// Adds the weight of an observation.
     pub fn weight(&mut self) -> NodeId {
-        self.add(Op::Weight, vec![], Shape::per_row([]), Kind::Float)
+        self.insert(Op::Weight, vec![], Shape::per_row([]), Kind::Float)
     }
 
-    /// `number` at every place.
+    /// Adds an array with `number` in all elements.
     pub fn full(&mut self, number: f64, dims: impl Into<Vec<usize>>, kind: Kind) -> NodeId {
-        self.add(Op::Full(Number(number)), vec![], Shape::shared(dims), kind)
+        self.insert(Op::Full(Number(number)), vec![], Shape::shared(dims), kind)
     }
 
-    /// One float.
+    /// Adds a float without dimensions.
     pub fn scalar(&mut self, number: f64) -> NodeId {
         self.full(number, [], Kind::Float)
     }
 
-    /// Shared constants, row-major. Equal values everywhere become [`Op::Full`].
+    /// Adds a shared constant with values in row-major order. If all values are equal, the node is an [`Op::Full`].
     ///
     /// # Errors
     ///
-    /// If there are not as many values as `dims` say.
+    /// Returns an error if the number of values differs from the size of `dims`.
     pub fn constant(
         &mut self,
         values: impl Into<Arc<[f64]>>,
@@ -164,22 +178,22 @@ impl Graph {
         {
             return Ok(self.full(*first, shape.dims, kind));
         }
-        let number = *self.known_constants.entry(Bits(values)).or_insert_with_key(|values| {
+        let number = *self.interned_constants.entry(Bits(values)).or_insert_with_key(|values| {
             self.constants.push(values.0.clone());
             self.constants.len() - 1
         });
-        Ok(self.add(Op::Constant(number), vec![], shape, kind))
+        Ok(self.insert(Op::Constant(number), vec![], shape, kind))
     }
 
-    fn like(&mut self, op: Op, x: NodeId, shape: Shape) -> NodeId {
+    fn insert_like(&mut self, op: Op, x: NodeId, shape: Shape) -> NodeId {
         let kind = self.node(x).kind;
-        self.add(op, vec![x], shape, kind)
+        self.insert(op, vec![x], shape, kind)
     }
 
-    fn add(&mut self, op: Op, inputs: Vec<NodeId>, shape: Shape, kind: Kind) -> NodeId {
+    fn insert(&mut self, op: Op, inputs: Vec<NodeId>, shape: Shape, kind: Kind) -> NodeId {
         let node = Node { op, inputs, shape, kind };
-        let mut key = hash::of(&node);
-        while let Some(known) = self.known.get(&key) {
+        let mut key = hash::hash_one(&node);
+        while let Some(known) = self.interned.get(&key) {
             if *self.node(*known) == node {
                 return *known;
             }
@@ -187,11 +201,11 @@ impl Graph {
         }
         let id = NodeId(self.nodes.len() as u32);
         self.nodes.push(node);
-        self.known.insert(key, id);
+        self.interned.insert(key, id);
         id
     }
 
-    fn joint(&self, inputs: &[NodeId]) -> Result<Shape> {
+    fn broadcast_shape(&self, inputs: &[NodeId]) -> Result<Shape> {
         let mut joint = Shape::shared([]);
         for input in inputs {
             let Shape { dims, rows } = self.shape(*input);

@@ -1,14 +1,14 @@
-//! The same elements at other places.
+//! Operations that move elements: reshaping, slicing, expansion, concatenation.
 
-use super::{Graph, NodeId, Op, Shape, Stretch, broadcast};
+use super::{AxisSlice, Graph, NodeId, Op, Shape, broadcast};
 use crate::error::{Error, Result};
 
 impl Graph {
-    /// The same elements under other dimensions.
+    /// Changes the dimensions. The elements stay in row-major order.
     ///
     /// # Errors
     ///
-    /// If the sizes differ.
+    /// Returns an error if the sizes differ.
     pub fn reshape(&mut self, x: NodeId, dims: impl Into<Vec<usize>>) -> Result<NodeId> {
         let dims = dims.into();
         let Shape { dims: from, rows } = self.shape(x).clone();
@@ -18,14 +18,14 @@ impl Graph {
         if from.iter().product::<usize>() != dims.iter().product::<usize>() {
             return Err(Error::shape("a reshape", format!("{from:?} to {dims:?}")));
         }
-        Ok(self.like(Op::Reshape, x, Shape { dims, rows }))
+        Ok(self.insert_like(Op::Reshape, x, Shape { dims, rows }))
     }
 
-    /// Axes in another order.
+    /// Reorders the axes: axis i of the result is axis `axes[i]` of x.
     ///
     /// # Errors
     ///
-    /// If `axes` is not a permutation.
+    /// Returns an error if `axes` is not a permutation.
     pub fn permute(&mut self, x: NodeId, axes: &[usize]) -> Result<NodeId> {
         let Shape { dims, rows } = self.shape(x).clone();
         let mut sorted = axes.to_vec();
@@ -34,14 +34,14 @@ impl Graph {
             return Err(Error::shape("a permutation", format!("{axes:?} of {dims:?}")));
         }
         let dims = axes.iter().map(|axis| dims[*axis]).collect();
-        Ok(self.like(Op::Permute(axes.to_vec()), x, Shape { dims, rows }))
+        Ok(self.insert_like(Op::Permute(axes.to_vec()), x, Shape { dims, rows }))
     }
 
-    /// The last two axes swapped.
+    /// Swaps the last two axes.
     ///
     /// # Errors
     ///
-    /// If there are fewer than two.
+    /// Returns an error if there are fewer than two axes.
     pub fn transpose(&mut self, x: NodeId) -> Result<NodeId> {
         let rank = self.shape(x).rank();
         if rank < 2 {
@@ -52,41 +52,41 @@ impl Graph {
         self.permute(x, &axes)
     }
 
-    /// A part of every axis.
+    /// Slices every axis.
     ///
     /// # Errors
     ///
-    /// If a stretch leaves its axis.
-    pub fn slice(&mut self, x: NodeId, stretches: Vec<Stretch>) -> Result<NodeId> {
+    /// Returns an error if a slice exceeds its axis.
+    pub fn slice(&mut self, x: NodeId, slices: Vec<AxisSlice>) -> Result<NodeId> {
         let Shape { dims, rows } = self.shape(x).clone();
-        check_stretches(&stretches, &dims)?;
-        if stretches.iter().zip(&dims).all(|(stretch, size)| *stretch == Stretch::all(*size)) {
+        check_slices(&slices, &dims)?;
+        if slices.iter().zip(&dims).all(|(slice, size)| *slice == AxisSlice::all(*size)) {
             return Ok(x);
         }
-        let dims = stretches.iter().map(|stretch| stretch.length).collect();
-        Ok(self.like(Op::Slice(stretches), x, Shape { dims, rows }))
+        let dims = slices.iter().map(|slice| slice.length).collect();
+        Ok(self.insert_like(Op::Slice(slices), x, Shape { dims, rows }))
     }
 
-    /// Zeros of `dims` with x at these places.
+    /// Adds zeros of dimensions `dims` with x written to the given slices.
     ///
     /// # Errors
     ///
-    /// If a stretch leaves its axis or is not as long as that of x.
-    pub fn unslice(&mut self, x: NodeId, stretches: Vec<Stretch>, dims: impl Into<Vec<usize>>) -> Result<NodeId> {
+    /// Returns an error if a slice exceeds its axis or its length differs from that of the axis of x.
+    pub fn unslice(&mut self, x: NodeId, slices: Vec<AxisSlice>, dims: impl Into<Vec<usize>>) -> Result<NodeId> {
         let dims = dims.into();
         let Shape { dims: from, rows } = self.shape(x).clone();
-        check_stretches(&stretches, &dims)?;
-        if !stretches.iter().map(|stretch| stretch.length).eq(from.iter().copied()) {
-            return Err(Error::shape("the adjoint of a slice", format!("{from:?} at {stretches:?}")));
+        check_slices(&slices, &dims)?;
+        if !slices.iter().map(|slice| slice.length).eq(from.iter().copied()) {
+            return Err(Error::shape("the adjoint of a slice", format!("{from:?} at {slices:?}")));
         }
-        Ok(self.like(Op::Unslice(stretches), x, Shape { dims, rows }))
+        Ok(self.insert_like(Op::Unslice(slices), x, Shape { dims, rows }))
     }
 
-    /// Dimensions of size one repeated, new ones added in front.
+    /// Repeats dimensions of size one and adds dimensions in front.
     ///
     /// # Errors
     ///
-    /// If a dimension other than one would change.
+    /// Returns an error if a dimension other than one would change.
     pub fn expand(&mut self, x: NodeId, dims: impl Into<Vec<usize>>) -> Result<NodeId> {
         let dims = dims.into();
         let Shape { dims: from, rows } = self.shape(x).clone();
@@ -96,14 +96,14 @@ impl Graph {
         if broadcast(&from, &dims).as_ref() != Some(&dims) {
             return Err(Error::shape("an expansion", format!("{from:?} to {dims:?}")));
         }
-        Ok(self.like(Op::Expand, x, Shape { dims, rows }))
+        Ok(self.insert_like(Op::Expand, x, Shape { dims, rows }))
     }
 
-    /// One after another along `axis`.
+    /// Concatenates along `axis`.
     ///
     /// # Errors
     ///
-    /// If the other dimensions differ.
+    /// Returns an error if the other dimensions differ.
     pub fn cat(&mut self, parts: &[NodeId], axis: usize) -> Result<NodeId> {
         let Some(first) = parts.first() else { return Err(Error::shape("a concatenation", "of nothing".into())) };
         if parts.len() == 1 {
@@ -123,15 +123,15 @@ impl Graph {
             length += other[axis];
         }
         dims[axis] = length;
-        Ok(self.add(Op::Cat(axis), parts.to_vec(), Shape { dims, rows }, self.node(*first).kind))
+        Ok(self.insert(Op::Cat(axis), parts.to_vec(), Shape { dims, rows }, self.node(*first).kind))
     }
 }
 
-fn check_stretches(stretches: &[Stretch], dims: &[usize]) -> Result<()> {
-    let inside = |(stretch, size): (&Stretch, &usize)| stretch.indices().all(|index| index < *size);
-    if stretches.len() == dims.len() && stretches.iter().zip(dims).all(inside) {
+fn check_slices(slices: &[AxisSlice], dims: &[usize]) -> Result<()> {
+    let inside = |(slice, size): (&AxisSlice, &usize)| slice.indices().all(|index| index < *size);
+    if slices.len() == dims.len() && slices.iter().zip(dims).all(inside) {
         Ok(())
     } else {
-        Err(Error::shape("a slice", format!("{stretches:?} of {dims:?}")))
+        Err(Error::shape("a slice", format!("{slices:?} of {dims:?}")))
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// A number that is part of an operation; equal if the bits are.
+/// A number that is part of an operation. Equality compares bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Number(pub f64);
 
@@ -27,255 +27,287 @@ impl fmt::Display for Number {
     }
 }
 
-/// A part of an axis: `start`, `start + step`, … (`length` elements).
+/// A slice of an axis: the indices `start`, `start + step`, …, `length` in number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Stretch {
+pub struct AxisSlice {
     /// The first index.
     pub start: usize,
-    /// How many.
+    /// The number of indices.
     pub length: usize,
-    /// From one to the next; negative to go backwards.
+    /// The difference between consecutive indices; negative for reverse order.
     pub step: isize,
 }
 
-impl Stretch {
-    /// The whole of an axis of this length.
+impl AxisSlice {
+    /// Creates the slice that covers an axis of this length.
     pub fn all(length: usize) -> Self {
         Self { start: 0, length, step: 1 }
     }
 
-    /// The indices, one after another.
+    /// Returns the indices in order.
     pub fn indices(self) -> impl Iterator<Item = usize> {
         (0..self.length).map(move |i| self.start.wrapping_add_signed(self.step * i as isize))
     }
 }
 
-/// What a node computes from its inputs.
+/// The operation of a node.
 ///
 /// Shapes are those of one observation: the axis of the observations is not among the dimensions (see
-/// [`Shape`](super::Shape)). Element-wise operations broadcast dimensions of size one and ranks from the right.
+/// [`Shape`](super::Shape)). Element-wise operations broadcast dimensions of size one, and align ranks from the right.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
-    /// The parameter leaf of this number.
+    /// A parameter leaf, by index.
     Parameter(usize),
-    /// The data leaf of this number, of one observation.
+    /// A data leaf, by index; its value for one observation.
     Data(usize),
     /// The weight of the observation in the sum.
     Weight,
-    /// The constant of this number, see [`Graph::constant_values`](super::Graph::constant_values).
+    /// A constant, by index; see [`Graph::constant_values`](super::Graph::constant_values).
     Constant(usize),
-    /// One number, at every place.
+    /// An array with the same number in all elements.
     Full(Number),
 
     /// f(x).
     Unary(UnaryOp),
-    /// f(a, b), of floats or of integers.
+    /// f(a, b) of floats or integers.
     Binary(BinaryOp),
-    /// a ∘ b, a mask.
+    /// A comparison of a and b; the result is a mask.
     Compare(CompareOp),
-    /// and, or, xor of masks.
+    /// A logical operation on masks.
     Logic(LogicOp),
-    /// `mask ? a : b`, the inputs in this order.
+    /// `mask ? a : b`, with the inputs in this order.
     Where,
-    /// The same value as another kind; true is one.
+    /// A conversion to another kind; true becomes one.
     Cast,
 
-    /// The same elements in row-major order under other dimensions.
+    /// A change of dimensions; the elements stay in row-major order.
     Reshape,
-    /// Axis i of the result is axis `axes[i]` of the input.
+    /// A permutation: axis i of the result is axis `axes[i]` of the input.
     Permute(Vec<usize>),
-    /// A part of every axis.
-    Slice(Vec<Stretch>),
-    /// Zeros of larger dimensions with the input at these places: the adjoint of [`Slice`](Self::Slice).
-    Unslice(Vec<Stretch>),
-    /// Dimensions of size one repeated.
+    /// A slice of every axis.
+    Slice(Vec<AxisSlice>),
+    /// Zeros of larger dimensions with the input written to these slices: the adjoint of [`Slice`](Self::Slice).
+    Unslice(Vec<AxisSlice>),
+    /// A repetition of dimensions of size one.
     Expand,
-    /// The inputs one after another along an axis.
+    /// A concatenation of the inputs along an axis.
     Cat(usize),
 
-    /// A reduction of one axis, which stays with size one.
+    /// A reduction of one axis, which keeps size one.
     Reduce(ReduceOp, usize),
-    /// Running sums along an axis, from its end if `reverse`.
+    /// Cumulative sums along an axis.
     CumSum {
         /// The axis.
         axis: usize,
-        /// Whether from the end.
+        /// Whether the sums start at the end of the axis.
         reverse: bool,
     },
-    /// The sum over all observations. The result is the same for all of them.
+    /// The sum over all observations. The result is shared by all of them.
     SumRows,
-    /// log Σ exp(x) along an axis, which stays with size one.
+    /// log Σ exp(x) along an axis, which keeps size one.
     LogSumExp(usize),
     /// exp(x) / Σ exp(x) along an axis.
     Softmax(usize),
     /// x − log Σ exp(x) along an axis.
     LogSoftmax(usize),
 
-    /// Matrix product of the last two axes; those before are broadcast.
+    /// A matrix product of the last two axes; the other axes are broadcast.
     Matmul,
 
-    /// `(source, index)`: the axis of `source`, which is the same for all observations, is replaced by the axes of `index`.
+    /// `(source, index)`: replaces the axis of `source`, which is shared by all observations, by the axes of `index`.
     Select(usize),
-    /// `(values, index)`: the adjoint of [`Select`](Self::Select): sums of `values` at `index` along an axis of this length.
+    /// `(values, index)`: sums `values` at `index` along an axis of this length. The adjoint of
+    /// [`Select`](Self::Select).
     SelectAdjoint {
         /// The axis of the source.
         axis: usize,
-        /// Its length.
+        /// The length of the axis.
         length: usize,
     },
-    /// `(source, index)`: element i of the axis is that of `source` at `index[i]`; other axes go along.
+    /// `(source, index)`: element i of the axis is that of `source` at `index[i]`, for each index of the other axes.
     Gather(usize),
-    /// `(values, index)`: the adjoint of [`Gather`](Self::Gather): sums of `values` at `index` along an axis of this length.
+    /// `(values, index)`: sums `values` at `index` along an axis of this length. The adjoint of
+    /// [`Gather`](Self::Gather).
     GatherAdjoint {
         /// The axis.
         axis: usize,
-        /// Its length in the source.
+        /// The length of the axis in the source.
         length: usize,
     },
 }
 
-/// Functions of one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum UnaryOp {
-    /// x, through which no gradient flows.
-    Detach,
-    /// −x.
-    Neg,
-    /// a x + b.
-    Affine {
-        /// a.
-        scale: Number,
-        /// b.
-        shift: Number,
-    },
-    /// x².
-    Square,
-    /// x^c.
-    Power(Number),
-    /// 1/x.
-    Recip,
-    /// √x.
-    Sqrt,
-    /// |x|.
-    Abs,
-    /// −1, 0 or 1; 0 where x is NaN.
-    Sign,
-    /// max(x, 0).
-    Relu,
-    /// eˣ.
-    Exp,
-    /// eˣ − 1.
-    Expm1,
-    /// log x.
-    Log,
-    /// log(1 + x).
-    Log1p,
-    /// 1/(1 + e⁻ˣ).
-    Sigmoid,
-    /// log(1/(1 + e⁻ˣ)).
-    LogSigmoid,
-    /// The error function.
-    Erf,
-    /// sin x.
-    Sin,
-    /// cos x.
-    Cos,
-    /// tan x.
-    Tan,
-    /// arcsin x.
-    Asin,
-    /// arccos x.
-    Acos,
-    /// arctan x.
-    Atan,
-    /// sinh x.
-    Sinh,
-    /// cosh x.
-    Cosh,
-    /// tanh x.
-    Tanh,
-    /// arsinh x.
-    Asinh,
-    /// arcosh x.
-    Acosh,
-    /// artanh x.
-    Atanh,
-    /// The largest integer not above x.
-    Floor,
-    /// The smallest integer not below x.
-    Ceil,
-    /// The nearest integer, of two the even one.
-    Round,
-    /// x without its fraction.
-    Trunc,
-    /// Whether x is NaN, a mask.
-    IsNan,
-    /// Whether x is infinite, a mask.
-    IsInfinite,
-    /// Not, of a mask.
-    Not,
+/// Defines enums of operations with a constant `ALL` that lists every operation. Each number that is part of an
+/// operation has an example value, which the list contains.
+macro_rules! operations {
+    ($(
+        $(#[$meta:meta])*
+        pub enum $name:ident {
+            $(
+                $(#[$doc:meta])*
+                $variant:ident
+                $({ $($(#[$field_doc:meta])* $field:ident: $type:ty = $example:expr),* $(,)? })?
+                $(($payload:ty = $payload_example:expr))?
+            ),* $(,)?
+        }
+    )*) => {
+        $(
+            $(#[$meta])*
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+            pub enum $name {
+                $(
+                    $(#[$doc])*
+                    $variant $({ $($(#[$field_doc])* $field: $type),* })? $(($payload))?
+                ),*
+            }
+
+            impl $name {
+                /// All operations; those that contain numbers with example values.
+                pub const ALL: &'static [Self] =
+                    &[$(Self::$variant $({ $($field: $example),* })? $(($payload_example))?),*];
+            }
+        )*
+    };
 }
 
-/// Functions of two numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BinaryOp {
-    /// a + b.
-    Add,
-    /// a − b.
-    Sub,
-    /// a b.
-    Mul,
-    /// a / b; of integers, without the fraction.
-    Div,
-    /// a − b ⌊a/b⌋: the remainder with the sign of b.
-    Rem,
-    /// aᵇ.
-    Pow,
-    /// The larger; a where one is NaN.
-    Max,
-    /// The smaller; a where one is NaN.
-    Min,
-    /// The angle of the point (b, a).
-    Atan2,
-}
+operations! {
+    /// A function of one number.
+    pub enum UnaryOp {
+        /// The identity, which stops the gradient.
+        Detach,
+        /// −x.
+        Neg,
+        /// a x + b.
+        Affine {
+            /// The factor a.
+            scale: Number = Number(-1.5),
+            /// The summand b.
+            shift: Number = Number(0.3),
+        },
+        /// x².
+        Square,
+        /// x^c.
+        Power(Number = Number(3.0)),
+        /// 1/x.
+        Recip,
+        /// √x.
+        Sqrt,
+        /// |x|.
+        Abs,
+        /// −1, 0 or 1; 0 where x is NaN.
+        Sign,
+        /// max(x, 0).
+        Relu,
+        /// eˣ.
+        Exp,
+        /// eˣ − 1.
+        Expm1,
+        /// log x.
+        Log,
+        /// log(1 + x).
+        Log1p,
+        /// 1/(1 + e⁻ˣ).
+        Sigmoid,
+        /// log(1/(1 + e⁻ˣ)).
+        LogSigmoid,
+        /// The error function.
+        Erf,
+        /// sin x.
+        Sin,
+        /// cos x.
+        Cos,
+        /// tan x.
+        Tan,
+        /// arcsin x.
+        Asin,
+        /// arccos x.
+        Acos,
+        /// arctan x.
+        Atan,
+        /// sinh x.
+        Sinh,
+        /// cosh x.
+        Cosh,
+        /// tanh x.
+        Tanh,
+        /// arsinh x.
+        Asinh,
+        /// arcosh x.
+        Acosh,
+        /// artanh x.
+        Atanh,
+        /// The largest integer not above x.
+        Floor,
+        /// The smallest integer not below x.
+        Ceil,
+        /// The nearest integer; ties round to even.
+        Round,
+        /// The integer part of x.
+        Trunc,
+        /// Whether x is NaN; the result is a mask.
+        IsNan,
+        /// Whether x is infinite; the result is a mask.
+        IsInfinite,
+        /// The logical negation of a mask.
+        Not,
+    }
 
-/// Comparisons.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CompareOp {
-    /// a = b.
-    Equal,
-    /// a ≠ b.
-    NotEqual,
-    /// a > b.
-    Greater,
-    /// a ≥ b.
-    GreaterEqual,
-    /// a < b.
-    Less,
-    /// a ≤ b.
-    LessEqual,
-}
+    /// A function of two numbers.
+    pub enum BinaryOp {
+        /// a + b.
+        Add,
+        /// a − b.
+        Sub,
+        /// a b.
+        Mul,
+        /// a / b; the quotient of integers is truncated.
+        Div,
+        /// a − b ⌊a/b⌋: the remainder with the sign of b.
+        Rem,
+        /// aᵇ.
+        Pow,
+        /// The larger number; a if either is NaN.
+        Max,
+        /// The smaller number; a if either is NaN.
+        Min,
+        /// The angle of the point (b, a).
+        Atan2,
+    }
 
-/// Functions of two masks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LogicOp {
-    /// Both.
-    And,
-    /// At least one.
-    Or,
-    /// Exactly one.
-    Xor,
-}
+    /// A comparison of two numbers.
+    pub enum CompareOp {
+        /// a = b.
+        Equal,
+        /// a ≠ b.
+        NotEqual,
+        /// a > b.
+        Greater,
+        /// a ≥ b.
+        GreaterEqual,
+        /// a < b.
+        Less,
+        /// a ≤ b.
+        LessEqual,
+    }
 
-/// Reductions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ReduceOp {
-    /// Σ.
-    Sum,
-    /// Π.
-    Prod,
-    /// The largest.
-    Max,
-    /// The smallest.
-    Min,
+    /// A logical operation on two masks.
+    pub enum LogicOp {
+        /// True if both are true.
+        And,
+        /// True if at least one is true.
+        Or,
+        /// True if exactly one is true.
+        Xor,
+    }
+
+    /// A reduction along an axis.
+    pub enum ReduceOp {
+        /// The sum.
+        Sum,
+        /// The product.
+        Prod,
+        /// The maximum.
+        Max,
+        /// The minimum.
+        Min,
+    }
 }

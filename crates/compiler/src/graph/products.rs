@@ -4,11 +4,11 @@ use super::{Graph, Kind, NodeId, Op, Shape, broadcast};
 use crate::error::{Error, Result};
 
 impl Graph {
-    /// The matrix product of the last two axes.
+    /// Adds the matrix product of the last two axes.
     ///
     /// # Errors
     ///
-    /// If the shapes do not fit.
+    /// Returns an error if the shapes are incompatible.
     pub fn matmul(&mut self, a: NodeId, b: NodeId) -> Result<NodeId> {
         let (left, right) = (self.shape(a).clone(), self.shape(b).clone());
         let wrong = || Error::shape("a matrix product", format!("{:?} by {:?}", left.dims, right.dims));
@@ -18,6 +18,6 @@ impl Graph {
         let mut dims = broadcast(outer, other).filter(|_| k == l).ok_or_else(wrong)?;
         dims.extend([*m, *n]);
         let shape = Shape { dims, rows: left.rows || right.rows };
-        Ok(self.add(Op::Matmul, vec![a, b], shape, Kind::Float))
+        Ok(self.insert(Op::Matmul, vec![a, b], shape, Kind::Float))
     }
 }

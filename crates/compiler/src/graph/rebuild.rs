@@ -1,16 +1,16 @@
-//! Nodes of one graph in another.
+//! Copies of nodes from one graph to another.
 
 use super::{Graph, Node, NodeId, Op};
 use crate::error::{Error, Result};
 
 impl Graph {
-    /// The node `op` of other inputs, where the operation says all that is needed: for passes that rebuild a graph.
+    /// Adds a node with the operation of `like` and other inputs. Passes use this function to rebuild a graph.
     ///
-    /// `like` is the node it was in the graph it comes from.
+    /// `like` is the node in the graph `from`.
     ///
     /// # Errors
     ///
-    /// If the shapes do not fit.
+    /// Returns an error if the shapes are incompatible.
     pub fn rebuild(&mut self, like: &Node, inputs: &[NodeId], from: &Graph) -> Result<NodeId> {
         match (&like.op, inputs) {
             (Op::Constant(number), _) => {
@@ -18,7 +18,7 @@ impl Graph {
                 self.constant(values, like.shape.dims.clone(), like.kind)
             }
             (Op::Parameter(_) | Op::Data(_) | Op::Weight | Op::Full(_), _) => {
-                Ok(self.add(like.op.clone(), vec![], like.shape.clone(), like.kind))
+                Ok(self.insert(like.op.clone(), vec![], like.shape.clone(), like.kind))
             }
             (Op::Unary(op), [x]) => Ok(self.unary(*op, *x)),
             (Op::Binary(op), [a, b]) => self.binary(*op, *a, *b),
@@ -28,8 +28,8 @@ impl Graph {
             (Op::Cast, [x]) => Ok(self.cast(*x, like.kind)),
             (Op::Reshape, [x]) => self.reshape(*x, like.shape.dims.clone()),
             (Op::Permute(axes), [x]) => self.permute(*x, axes),
-            (Op::Slice(stretches), [x]) => self.slice(*x, stretches.clone()),
-            (Op::Unslice(stretches), [x]) => self.unslice(*x, stretches.clone(), like.shape.dims.clone()),
+            (Op::Slice(slices), [x]) => self.slice(*x, slices.clone()),
+            (Op::Unslice(slices), [x]) => self.unslice(*x, slices.clone(), like.shape.dims.clone()),
             (Op::Expand, [x]) => self.expand(*x, like.shape.dims.clone()),
             (Op::Cat(axis), parts) => self.cat(parts, *axis),
             (Op::Reduce(op, axis), [x]) => self.reduce(*op, *x, *axis),

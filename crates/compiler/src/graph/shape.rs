@@ -1,51 +1,51 @@
-//! Shapes of one observation.
+//! Shapes of the value of one observation.
 
-/// What the elements of a node are.
+/// The kind of the elements of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// Floating-point numbers, of the precision the program runs in.
+    /// Floating-point numbers in the precision of the program.
     Float,
     /// Integers, exact up to 2⁵³.
     Int,
-    /// True or false.
+    /// Truth values.
     Mask,
 }
 
-/// The dimensions of a value, and whether each observation has its own.
+/// The dimensions of a value, and whether each observation has its own value.
 ///
-/// A batch of n vectors of length k is `dims = [k], rows = true` wherever its axis of length n may be: that axis is not
-/// part of `dims`. Values with `rows = false` depend on the parameters alone.
+/// A batch of n vectors of length k has `dims = [k]` and `rows = true`: the axis of the n observations is implicit and
+/// not part of `dims`. Values with `rows = false` depend on the parameters alone.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// The dimensions of one observation's value, or of the shared value.
+    /// The dimensions of the value of one observation, or of the shared value.
     pub dims: Vec<usize>,
     /// Whether each observation has its own value.
     pub rows: bool,
 }
 
 impl Shape {
-    /// A value shared by all observations.
+    /// Creates the shape of a value that all observations share.
     pub fn shared(dims: impl Into<Vec<usize>>) -> Self {
         Self { dims: dims.into(), rows: false }
     }
 
-    /// A value for each observation.
+    /// Creates the shape of a value that each observation has.
     pub fn per_row(dims: impl Into<Vec<usize>>) -> Self {
         Self { dims: dims.into(), rows: true }
     }
 
-    /// Elements per observation, or of the shared value.
+    /// Returns the number of elements per observation, or of the shared value.
     pub fn size(&self) -> usize {
         self.dims.iter().product()
     }
 
-    /// The number of axes.
+    /// Returns the number of axes.
     pub fn rank(&self) -> usize {
         self.dims.len()
     }
 }
 
-/// The dimensions that `a` and `b` broadcast to, aligned from the right.
+/// Returns the dimensions that `a` and `b` broadcast to, aligned from the right.
 pub fn broadcast(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
     let rank = a.len().max(b.len());
     let size = |dims: &[usize], axis: usize| (axis + dims.len()).checked_sub(rank).map_or(1, |axis| dims[axis]);
@@ -58,7 +58,7 @@ pub fn broadcast(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
         .collect()
 }
 
-/// Row-major strides.
+/// Returns the row-major strides.
 pub fn strides(dims: &[usize]) -> Vec<usize> {
     let mut strides = vec![1; dims.len()];
     for axis in (1..dims.len()).rev() {

@@ -1,4 +1,4 @@
-//! The numbers kernels compute with, and those they read.
+//! Number types of the kernels and of the data.
 
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub};
@@ -6,9 +6,9 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub};
 use super::math::Float;
 use super::vector::Vectors;
 
-/// A number a table holds, to be read as an [`Element`].
+/// A number type of a table, which can be converted to an [`Element`].
 pub trait Number: Copy + Send + Sync + 'static {
-    /// The same as a float; true is one.
+    /// Converts the number to a float; true becomes one.
     fn element<T: Element>(self) -> T;
 }
 
@@ -33,7 +33,7 @@ number!(
     bool: |x| f64::from(u8::from(x))
 );
 
-/// `f32` or `f64`.
+/// A floating-point type of the kernels: `f32` or `f64`.
 pub trait Element:
     Number
     + Float
@@ -53,91 +53,91 @@ pub trait Element:
     + AddAssign
     + MulAssign
 {
-    /// 0.
+    /// The number 0.
     const ZERO: Self;
-    /// 1.
+    /// The number 1.
     const ONE: Self;
-    /// ½.
+    /// The number ½.
     const HALF: Self;
-    /// ∞.
+    /// Positive infinity.
     const INFINITY: Self;
-    /// Not a number.
+    /// NaN.
     const NAN: Self;
 
-    /// The nearest number.
+    /// Rounds to the nearest number of this type.
     fn from_f64(x: f64) -> Self;
-    /// The same number.
+    /// Converts to `f64`.
     fn to_f64(self) -> f64;
-    /// a b + c, rounded once.
+    /// Returns a b + c, rounded once.
     fn fused_mul_add(self, b: Self, c: Self) -> Self;
-    /// aᵇ of the standard library.
+    /// Returns aᵇ, computed by the standard library.
     fn std_pow(self, b: Self) -> Self;
-    /// a % b, with the sign of a.
+    /// Returns a % b, with the sign of a.
     fn truncated_remainder(self, b: Self) -> Self;
-    /// |x| with the sign of `sign`.
+    /// Returns |x| with the sign of `sign`.
     fn with_sign_of(self, sign: Self) -> Self;
-    /// The angle of the point (x, self).
+    /// Returns the angle of the point (x, self).
     fn atan2(self, x: Self) -> Self;
-    /// |x|.
+    /// Returns |x|.
     fn abs(self) -> Self;
-    /// √x.
+    /// Returns √x.
     fn sqrt(self) -> Self;
-    /// The largest integer not above x.
+    /// Returns the largest integer not above x.
     fn floor(self) -> Self;
-    /// The smallest integer not below x.
+    /// Returns the smallest integer not below x.
     fn ceil(self) -> Self;
-    /// The nearest integer, of two the even one.
+    /// Returns the nearest integer; ties round to even.
     fn round(self) -> Self;
-    /// x without its fraction.
+    /// Returns the integer part of x.
     fn trunc(self) -> Self;
-    /// sin x.
+    /// Returns sin x.
     fn sin(self) -> Self;
-    /// cos x.
+    /// Returns cos x.
     fn cos(self) -> Self;
-    /// tan x.
+    /// Returns tan x.
     fn tan(self) -> Self;
-    /// arcsin x.
+    /// Returns arcsin x.
     fn asin(self) -> Self;
-    /// arccos x.
+    /// Returns arccos x.
     fn acos(self) -> Self;
-    /// arctan x.
+    /// Returns arctan x.
     fn atan(self) -> Self;
-    /// sinh x.
+    /// Returns sinh x.
     fn sinh(self) -> Self;
-    /// cosh x.
+    /// Returns cosh x.
     fn cosh(self) -> Self;
-    /// arsinh x.
+    /// Returns arsinh x.
     fn asinh(self) -> Self;
-    /// arcosh x.
+    /// Returns arcosh x.
     fn acosh(self) -> Self;
-    /// artanh x.
+    /// Returns artanh x.
     fn atanh(self) -> Self;
 
-    /// 1 if true, 0 if not.
+    /// Returns 1 for true and 0 for false.
     #[inline(always)]
     fn mask(value: bool) -> Self {
         if value { Self::ONE } else { Self::ZERO }
     }
 
-    /// Whether a mask is true.
+    /// Returns whether a mask is true.
     #[inline(always)]
     fn is_true(self) -> bool {
         self != Self::ZERO
     }
 
-    /// Whether this is not a number.
+    /// Returns whether this is NaN.
     #[inline(always)]
     fn is_not_a_number(self) -> bool {
         self.partial_cmp(&self).is_none()
     }
 
-    /// The larger; NaN if one is.
+    /// Returns the larger number, or NaN if either is NaN.
     #[inline(always)]
     fn larger(self, other: Self) -> Self {
         if (self > other) | self.is_not_a_number() { self } else { other }
     }
 
-    /// The smaller; NaN if one is.
+    /// Returns the smaller number, or NaN if either is NaN.
     #[inline(always)]
     fn smaller(self, other: Self) -> Self {
         if (self < other) | self.is_not_a_number() { self } else { other }

@@ -1,14 +1,15 @@
-//! Rows at indices that are data.
+//! Selection and scattering of rows by indices.
 //!
-//! An index is a number of a data table. The functions give `false`, and leave the rest undone, at one that is outside.
+//! An index is a number of a data table. The functions stop and return `false` at an index that is out of range.
 
 use super::element::{Element, Number};
 use super::simd::Simd;
 
-/// Rows taken at once, so that what is written (or read) is consecutive.
-const TOGETHER: usize = 8;
+/// The number of rows that are processed together, so that writes (or reads) are consecutive.
+const GROUP: usize = 8;
 
-/// `out[j · lanes + lane]` = `source[index[lane] · inner + j]`: rows of `inner` numbers, as a structure of arrays.
+/// `out[j · lanes + lane]` = `source[index[lane] · inner + j]`: selects rows of `inner` numbers as a structure of
+/// arrays.
 #[must_use]
 pub(crate) fn select_lanes<S: Number, T: Element>(
     simd: Simd,
@@ -22,11 +23,11 @@ pub(crate) fn select_lanes<S: Number, T: Element>(
     simd.run(
         #[inline(always)]
         move |_| {
-            let (groups, rest) = index.as_chunks::<TOGETHER>();
+            let (groups, rest) = index.as_chunks::<GROUP>();
             for (group, index) in groups.iter().enumerate() {
                 let Some(starts) = starts(source.len(), inner, index) else { return false };
                 for j in 0..inner {
-                    let out = &mut out[j * lanes + group * TOGETHER..][..TOGETHER];
+                    let out = &mut out[j * lanes + group * GROUP..][..GROUP];
                     for (out, start) in out.iter_mut().zip(starts) {
                         *out = source[start + j].element();
                     }
@@ -58,23 +59,23 @@ pub(crate) fn scatter_lanes<T: Element, A: Element>(
     simd.run(
         #[inline(always)]
         move |_| {
-            // Single numbers, and what is left of rows, one after another.
-            let whole = if inner == 1 { 0 } else { lanes - lanes % TOGETHER };
-            // The values of several rows, turned back to rows, a few columns at a time.
-            let mut turned = [[0.0; TOGETHER]; TOGETHER];
-            for (group, index) in index[..whole].as_chunks::<TOGETHER>().0.iter().enumerate() {
+            // Single numbers and the remaining rows are processed one by one.
+            let whole = if inner == 1 { 0 } else { lanes - lanes % GROUP };
+            // The values of several rows, transposed back to rows, a few columns at a time.
+            let mut transposed = [[0.0; GROUP]; GROUP];
+            for (group, index) in index[..whole].as_chunks::<GROUP>().0.iter().enumerate() {
                 let Some(starts) = starts(acc.len(), inner, index) else { return false };
-                for first in (0..inner).step_by(TOGETHER) {
-                    let columns = TOGETHER.min(inner - first);
+                for first in (0..inner).step_by(GROUP) {
+                    let columns = GROUP.min(inner - first);
                     for j in 0..columns {
-                        let values = &values[(first + j) * lanes + group * TOGETHER..][..TOGETHER];
-                        for (turned, value) in turned.iter_mut().zip(values) {
-                            turned[j] = scale * value.to_f64();
+                        let values = &values[(first + j) * lanes + group * GROUP..][..GROUP];
+                        for (transposed, value) in transposed.iter_mut().zip(values) {
+                            transposed[j] = scale * value.to_f64();
                         }
                     }
-                    for (turned, start) in turned.iter().zip(starts) {
+                    for (transposed, start) in transposed.iter().zip(starts) {
                         let acc = &mut acc[start + first..][..columns];
-                        for (acc, value) in acc.iter_mut().zip(turned) {
+                        for (acc, value) in acc.iter_mut().zip(transposed) {
                             *acc += A::from_f64(*value);
                         }
                     }
@@ -91,20 +92,20 @@ pub(crate) fn scatter_lanes<T: Element, A: Element>(
     )
 }
 
-/// Where the rows begin, if all are among the first `length` numbers.
+/// Returns the starts of the rows, if all of them are within the first `length` numbers.
 #[inline(always)]
-fn starts(length: usize, inner: usize, index: &[f64; TOGETHER]) -> Option<[usize; TOGETHER]> {
-    let mut starts = [0; TOGETHER];
+fn starts(length: usize, inner: usize, index: &[f64; GROUP]) -> Option<[usize; GROUP]> {
+    let mut starts = [0; GROUP];
     for (start, index) in starts.iter_mut().zip(index) {
         *start = row(length, inner, *index)?.start;
     }
     Some(starts)
 }
 
-/// Where row `index` of `inner` numbers is, if it is among the first `length`.
+/// Returns the range of row `index` of `inner` numbers, if it is within the first `length` numbers.
 #[inline(always)]
 pub(super) fn row(length: usize, inner: usize, index: f64) -> Option<std::ops::Range<usize>> {
-    // NaN and −0.5 would become zero.
+    // The conversion would round NaN and −0.5 to zero.
     if index.is_nan() || index < 0.0 {
         return None;
     }
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_outside_is_found() {
+    fn index_out_of_range_is_detected() {
         let values = [1.0, 2.0];
         for wrong in [-1.0, -0.5, 2.0, 1e300, f64::NAN, f64::INFINITY] {
             assert!(!select_lanes(Simd::new(), &[1.0; 4], 2, &[wrong], &mut [0.0_f32; 2]));

@@ -1,7 +1,7 @@
-//! The numeric kernels: pure functions on slices, the same source for `f32` and `f64`.
+//! The numeric kernels: pure functions on slices, generic over `f32` and `f64`.
 //!
-//! Every kernel takes a [`Simd`], the instruction set found when the program starts, and runs its loops compiled for it. A
-//! value of F numbers for t rows is a structure of arrays: the t numbers of one feature lie side by side.
+//! Every kernel takes a [`Simd`], the instruction set detected at run time, and runs loops compiled for it. A value of
+//! F numbers for t rows is stored as a structure of arrays: the t numbers of one feature are contiguous.
 
 mod element;
 mod elementwise;
@@ -25,9 +25,9 @@ pub(crate) use index::{scatter_lanes, select_lanes};
 pub(crate) use matrix::{Matrix, lanes_contract, lanes_matmul, shared_matmul};
 pub(crate) use prefetch::prefetch;
 pub(crate) use reduce::{add_to_f64, combine, dot, load_f64, reduce, sum};
-pub use rows::Lines;
+pub use rows::RowSelection;
 pub(crate) use rows::{
-    Strided, StridedMut, copies_size, panels_size, rows_accumulate, rows_contract, rows_dot, rows_multiply,
+    Rows, Strided, StridedMut, copies_size, panels_size, rows_accumulate, rows_contract, rows_dot, rows_multiply,
     rows_transpose,
 };
 pub(crate) use selected::{RowsAt, add_selected, dot_selected};

@@ -1,24 +1,24 @@
-//! Sums and other reductions, and sums into an accumulator.
+//! Sums, other reductions, and updates of accumulators.
 //!
-//! A long sum has many accumulators, added in pairs, and a `f64` for the sums of blocks: the error grows with the length of a
-//! block, not with that of the sum.
+//! A long sum uses several accumulators, which are added in pairs, and an `f64` for the sums of blocks. The rounding
+//! error grows with the length of a block, not with the length of the sum.
 
 use super::element::{Element, Number};
 use super::simd::{Fma, Simd};
 use crate::graph::ReduceOp;
 
-/// Accumulators of a reduction.
+/// The number of accumulators of a reduction.
 const LANES: usize = 32;
-/// Vectors of accumulators of a sum.
+/// The number of accumulator vectors of a sum.
 const UNROLLED: usize = 4;
-/// Numbers whose sum is taken before it is added to the total.
+/// The number of values whose sum is computed in the precision of the elements.
 const BLOCK: usize = 4096;
-/// So few numbers are not worth a call of code with vectors.
-const FEW: usize = 4;
+/// The maximum length for which scalar code is faster than a call of vector code.
+const SCALAR_LENGTH: usize = 4;
 
-/// Σ x.
+/// Returns Σ x.
 pub(crate) fn sum<T: Element>(simd: Simd, x: &[T]) -> T {
-    if x.len() <= FEW {
+    if x.len() <= SCALAR_LENGTH {
         return x.iter().fold(T::ZERO, |sum, x| sum + *x);
     }
     if x.len() <= BLOCK {
@@ -27,7 +27,7 @@ pub(crate) fn sum<T: Element>(simd: Simd, x: &[T]) -> T {
     T::from_f64(x.chunks(BLOCK).map(|block| sum(simd, block).to_f64()).sum())
 }
 
-/// A reduction of all numbers; of none the neutral number.
+/// Reduces all numbers. Returns the neutral element for an empty slice.
 pub(crate) fn reduce<T: Element>(simd: Simd, op: ReduceOp, x: &[T]) -> T {
     match op {
         ReduceOp::Sum => sum(simd, x),
@@ -46,10 +46,10 @@ pub(crate) fn reduce<T: Element>(simd: Simd, op: ReduceOp, x: &[T]) -> T {
     }
 }
 
-/// Σ a b.
+/// Returns Σ a b.
 pub(crate) fn dot<T: Element>(simd: Simd, a: &[T], b: &[T]) -> T {
     assert_eq!(a.len(), b.len());
-    if a.len() <= FEW {
+    if a.len() <= SCALAR_LENGTH {
         return a.iter().zip(b).fold(T::ZERO, |sum, (a, b)| sum + *a * *b);
     }
     if a.len() <= BLOCK {
@@ -73,7 +73,7 @@ pub(crate) fn load_f64<T: Element>(simd: Simd, x: &[f64], out: &mut [T]) {
     update(simd, x, out, |_, _, x| T::from_f64(x));
 }
 
-/// acc += scale x in `f64`.
+/// acc += scale · x in `f64`.
 pub(crate) fn add_to_f64<T: Element>(simd: Simd, scale: f64, x: &[T], acc: &mut [f64]) {
     update(simd, x, acc, move |fma, acc, x| fma.mul_add(scale, x.to_f64(), acc));
 }
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn long_sums_are_exact_enough() {
+    fn long_sums_are_accurate() {
         let simd = Simd::new();
         let x: Vec<f32> = numbers::<f32>(1, 100_003).iter().map(|x| x.abs()).collect();
         let exact: f64 = x.iter().map(|x| f64::from(*x)).sum();
@@ -220,18 +220,18 @@ mod tests {
     fn updates_work<T: Element>(simd: Simd) {
         for length in LENGTHS {
             let (x, before) = (numbers::<T>(1, length), numbers::<T>(2, length));
-            let ops: [(ReduceOp, Pair); 4] = [
-                (ReduceOp::Sum, |a, b| a + b),
-                (ReduceOp::Prod, |a, b| a * b),
-                (ReduceOp::Max, f64::max),
-                (ReduceOp::Min, f64::min),
-            ];
             let expected = |f: &dyn Fn(f64, f64) -> f64| -> Vec<f64> {
                 before.iter().zip(&x).map(|(acc, x)| f(acc.to_f64(), x.to_f64())).collect()
             };
-            for (op, f) in ops {
+            for op in ReduceOp::ALL {
+                let f: Pair = match op {
+                    ReduceOp::Sum => |a, b| a + b,
+                    ReduceOp::Prod => |a, b| a * b,
+                    ReduceOp::Max => f64::max,
+                    ReduceOp::Min => f64::min,
+                };
                 let mut acc = before.clone();
-                combine(simd, op, &x, &mut acc);
+                combine(simd, *op, &x, &mut acc);
                 assert_close(&acc, &expected(&f), 9.0, "combine");
             }
             let mut wide: Vec<f64> = before.iter().map(|x| x.to_f64()).collect();

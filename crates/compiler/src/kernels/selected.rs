@@ -1,25 +1,25 @@
-//! Products with rows of matrices of parameters, at integers that each observation has.
+//! Products with selected rows of parameter matrices, at an integer index of each observation.
 //!
-//! The rows are read where they lie and in double precision, as the parameters are. The functions give `false`, and leave the rest
-//! undone, at an integer that is outside.
+//! The rows are read in place in double precision, like the parameters. The functions stop and return `false` at an
+//! index that is out of range.
 
 use super::element::Element;
 use super::index::row;
 use super::simd::{Fma, Simd};
 
-/// Sums of a product that do not wait for each other; those of other lanes do not either.
-const SUMS: usize = 4;
+/// The number of independent partial sums of a dot product. The dot products of different lanes are independent too.
+const PARTIAL_SUMS: usize = 4;
 
-/// Rows of a matrix, one for each lane.
+/// Selected rows of a matrix, one for each lane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowsAt<'a> {
-    /// The matrix, row by row.
+    /// The matrix in row-major order.
     pub(crate) matrix: &'a [f64],
-    /// The number of each lane's row.
+    /// The row index of each lane.
     pub(crate) index: &'a [f64],
 }
 
-/// `out[lane]` = Σⱼ aⱼ bⱼ over the rows of a lane, which have `width` numbers.
+/// `out[lane]` = Σⱼ aⱼ bⱼ over the selected rows, which have `width` numbers.
 #[must_use]
 pub(crate) fn dot_selected<T: Element>(simd: Simd, [a, b]: [RowsAt<'_>; 2], width: usize, out: &mut [T]) -> bool {
     simd.run(
@@ -37,10 +37,10 @@ pub(crate) fn dot_selected<T: Element>(simd: Simd, [a, b]: [RowsAt<'_>; 2], widt
 
 #[inline(always)]
 fn dot(fma: Fma, a: &[f64], b: &[f64]) -> f64 {
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<SUMS>(), b.as_chunks::<SUMS>());
-    let mut sums = [0.0; SUMS];
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<PARTIAL_SUMS>(), b.as_chunks::<PARTIAL_SUMS>());
+    let mut sums = [0.0; PARTIAL_SUMS];
     for (a, b) in a.iter().zip(b) {
-        for k in 0..SUMS {
+        for k in 0..PARTIAL_SUMS {
             sums[k] = fma.mul_add(a[k], b[k], sums[k]);
         }
     }
@@ -48,21 +48,23 @@ fn dot(fma: Fma, a: &[f64], b: &[f64]) -> f64 {
     sums.iter().fold(rest, |total, sum| total + sum)
 }
 
-/// Adds `factor` · `coefficients[lane]` times the row of a lane to the row of `acc` at `index[lane]`.
+/// Adds `factor` · `coefficients[lane]` times the selected row of a lane to row `index[lane]` of `acc`.
 #[must_use]
 pub(crate) fn add_selected<T: Element>(
     simd: Simd,
     rows: RowsAt<'_>,
-    (coefficients, factor): (&[T], f64),
-    (acc, index): (&mut [f64], &[f64]),
+    coefficients: &[T],
+    factor: f64,
+    acc: &mut [f64],
+    index: &[f64],
     width: usize,
 ) -> bool {
     simd.run(
         #[inline(always)]
         move |fma| {
             for ((from, to), coefficient) in rows.index.iter().zip(index).zip(coefficients) {
-                let places = (row(rows.matrix.len(), width, *from), row(acc.len(), width, *to));
-                let (Some(from), Some(to)) = places else { return false };
+                let ranges = (row(rows.matrix.len(), width, *from), row(acc.len(), width, *to));
+                let (Some(from), Some(to)) = ranges else { return false };
                 let coefficient = factor * coefficient.to_f64();
                 for (acc, x) in acc[to].iter_mut().zip(&rows.matrix[from]) {
                     *acc = fma.mul_add(coefficient, *x, *acc);
@@ -95,7 +97,7 @@ mod tests {
         let coefficients = numbers::<T>(3, lanes);
         let before = numbers::<f64>(4, lengths[0] * width);
         let (mut acc, mut expected) = (before.clone(), before);
-        assert!(add_selected(simd, rows(1), (&coefficients, factor), (&mut acc, &integers[0]), width));
+        assert!(add_selected(simd, rows(1), &coefficients, factor, &mut acc, &integers[0], width));
         for lane in 0..lanes {
             for j in 0..width {
                 expected[index[0][lane] * width + j] += factor * coefficients[lane].to_f64() * at(1, lane, j);
@@ -105,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn products_with_rows_at_integers() {
+    fn products_with_selected_rows() {
         for simd in Simd::all() {
             for width in [1, 4, 8, 20, 33] {
                 for lanes in LENGTHS {
@@ -117,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn an_integer_outside_is_found() {
+    fn index_out_of_range_is_detected() {
         let matrix = [1.0; 4];
         for wrong in [-1.0, 2.0, f64::NAN] {
             let (right, wrong) =
@@ -125,7 +127,7 @@ mod tests {
             for rows in [[right, wrong], [wrong, right]] {
                 assert!(!dot_selected(Simd::new(), rows, 2, &mut [0.0_f32]));
                 let mut acc = [0.0; 4];
-                assert!(!add_selected(Simd::new(), rows[0], (&[1.0_f32], 1.0), (&mut acc, rows[1].index), 2));
+                assert!(!add_selected(Simd::new(), rows[0], &[1.0_f32], 1.0, &mut acc, rows[1].index, 2));
             }
         }
     }

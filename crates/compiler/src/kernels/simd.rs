@@ -1,34 +1,36 @@
-//! Which instructions the machine has, and running a loop compiled for them.
+//! Detection of the instruction set, and dispatch of kernels that are compiled for it.
 
 use super::element::Element;
 
-/// The instruction set of this machine, found once.
+/// The instruction set of the processor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Simd {
     arch: pulp::Arch,
 }
 
 impl Simd {
-    /// That of the machine this runs on.
+    /// Detects the instruction set of this processor.
     pub(crate) fn new() -> Self {
         Self { arch: pulp::Arch::new() }
     }
 
-    /// That of the machine, and none at all.
+    /// Returns the instruction set of this processor and the scalar fallback.
     #[cfg(test)]
     pub(super) fn all() -> [Self; 2] {
         [Self::new(), Self { arch: pulp::Arch::Scalar }]
     }
 
-    /// Runs a kernel, compiled once for each instruction set. All of it has to be `#[inline(always)]`: a function that is
-    /// called and not inlined is compiled for the oldest machine. It has to own what it reads (`move`): what it borrows
-    /// is read again after each write to a result.
+    /// Runs a kernel, which is compiled once for each instruction set.
+    ///
+    /// The whole kernel must be `#[inline(always)]`: a function that is not inlined is compiled for the baseline
+    /// instruction set. The closure must own its captures (`move`): captured references are read again after each write
+    /// to a result.
     #[inline(always)]
     pub(crate) fn run<R>(self, kernel: impl FnOnce(Fma) -> R) -> R {
         self.arch.dispatch(Kernel(kernel))
     }
 
-    /// Runs a kernel written in vectors, see [`Vectors`](super::vector::Vectors).
+    /// Runs a kernel that uses explicit vectors; see [`Vectors`](super::vector::Vectors).
     #[inline(always)]
     pub(super) fn run_vectors<K: pulp::WithSimd>(self, kernel: K) -> K::Output {
         self.arch.dispatch(kernel)
@@ -46,20 +48,20 @@ impl<R, F: FnOnce(Fma) -> R> pulp::WithSimd for Kernel<F> {
     }
 }
 
-/// Whether there is an instruction for a b + c. Without one, the function of the standard library is very slow.
+/// Fused multiply-add, if the processor supports it. The software fallback of the standard library is very slow.
 #[derive(Clone, Copy, Debug)]
 pub struct Fma {
     hardware: bool,
 }
 
 impl Fma {
-    /// As if the machine had one, or not.
+    /// Creates the variant with or without hardware support.
     #[cfg(test)]
-    pub(super) fn of(hardware: bool) -> Self {
+    pub(super) fn with_hardware(hardware: bool) -> Self {
         Self { hardware }
     }
 
-    /// a b + c, rounded once if the machine can do that.
+    /// Returns a b + c, rounded once if the hardware supports it.
     #[inline(always)]
     pub(crate) fn mul_add<T: Element>(self, a: T, b: T, c: T) -> T {
         if self.hardware { a.fused_mul_add(b, c) } else { a * b + c }

@@ -1,13 +1,13 @@
-//! How long the main kernels take: `cargo test --release -p sgmcmc-compiler -- --ignored timings --nocapture`.
+//! Timings of the main kernels: `cargo test --release -p sgmcmc-compiler -- --ignored timings --nocapture`.
 
 use std::hint::black_box;
 use std::time::Instant;
 
 use super::testing::{indices, numbers};
 use super::*;
-use crate::graph::{BinaryOp, Number as Constant, ReduceOp, UnaryOp};
+use crate::graph::{BinaryOp, ReduceOp, UnaryOp};
 
-/// Nanoseconds of a call: the shortest of several means.
+/// Returns the nanoseconds per call: the minimum of several means.
 fn nanoseconds(mut call: impl FnMut()) -> f64 {
     let mut best = f64::INFINITY;
     for _ in 0..10 {
@@ -30,21 +30,8 @@ fn elementwise_timings<T: Element>(simd: Simd, name: &str) {
             binary(simd, BinaryOp::Add, Operand::Slice(black_box(&a)), Operand::Slice(&b), black_box(&mut out));
         });
         print!("{name} {n:4}: add {time:.0}");
-        let ops = [
-            ("square", UnaryOp::Square),
-            ("exp", UnaryOp::Exp),
-            ("expm1", UnaryOp::Expm1),
-            ("log", UnaryOp::Log),
-            ("log1p", UnaryOp::Log1p),
-            ("sigmoid", UnaryOp::Sigmoid),
-            ("log_sigmoid", UnaryOp::LogSigmoid),
-            ("tanh", UnaryOp::Tanh),
-            ("erf", UnaryOp::Erf),
-            ("x^1.7", UnaryOp::Power(Constant(1.7))),
-            ("floor", UnaryOp::Floor),
-            ("sin", UnaryOp::Sin),
-        ];
-        for (op_name, op) in ops {
+        for op in UnaryOp::ALL.iter().copied() {
+            let op_name = Function::Unary(op).name();
             let time = nanoseconds(|| unary(simd, op, black_box(&a), black_box(&mut out)));
             print!(", {op_name} {time:.0}");
         }
@@ -72,28 +59,28 @@ fn row_timings<T: Element>(simd: Simd, name: &str) {
         let mut out = vec![T::ZERO; count];
         let mut acc = vec![T::ZERO; width];
         let mut all = vec![T::ZERO; width * count];
-        let mut turn = 0;
+        let mut round = 0;
         let mut next = || {
-            turn += 1;
-            Lines::List(&lists[turn % lists.len()])
+            round += 1;
+            RowSelection::List(&lists[round % lists.len()])
         };
         let both = nanoseconds(|| {
-            let lines = next();
-            rows_dot(simd, &table, width, lines, &vector, &mut out);
-            rows_accumulate(simd, &table, width, lines, &out, black_box(&mut acc));
+            let selection = next();
+            rows_dot(simd, &table, width, selection, &vector, &mut out);
+            rows_accumulate(simd, &table, width, selection, &out, black_box(&mut acc));
         });
         let fetched = nanoseconds(|| {
-            let lines = next();
-            prefetch(&table, width, lines, count);
-            rows_dot(simd, &table, width, lines, &vector, &mut out);
-            rows_accumulate(simd, &table, width, lines, &out, black_box(&mut acc));
+            let selection = next();
+            prefetch(&table, width, selection, count);
+            rows_dot(simd, &table, width, selection, &vector, &mut out);
+            rows_accumulate(simd, &table, width, selection, &out, black_box(&mut acc));
         });
         let product = nanoseconds(|| rows_dot(simd, &table, width, next(), &vector, black_box(&mut out)));
-        let near = nanoseconds(|| rows_dot(simd, &table, width, Lines::Range(7), &vector, black_box(&mut out)));
+        let near = nanoseconds(|| rows_dot(simd, &table, width, RowSelection::Range(7), &vector, black_box(&mut out)));
         let transposed = nanoseconds(|| rows_transpose(simd, &table, width, next(), black_box(&mut all)));
         println!(
             "{name} {count} rows of {width} of {length}: dot + accumulate {both:.0}, prefetched {fetched:.0}, dot {product:.0}, \
-             dot of neighbours {near:.0}, transpose {transposed:.0} ns"
+             dot of neighbors {near:.0}, transpose {transposed:.0} ns"
         );
     }
 }
@@ -126,22 +113,24 @@ fn row_matrix_timings<T: Element>(simd: Simd, name: &str) {
     let matrix = numbers::<T>(4, width * columns);
     for t in [48, 64, 128, 250] {
         let lists: Vec<Vec<usize>> = (0..64).map(|seed| indices(seed, t, length)).collect();
-        let mut turn = 0;
-        let (mut panel, mut turned) =
+        let mut round = 0;
+        let (mut panel, mut transposed) =
             (vec![T::ZERO; panels_size(width, columns)], vec![T::ZERO; copies_size(columns) * t]);
         let (mut out, mut acc) = (vec![T::ZERO; columns * t], vec![T::ZERO; width * columns]);
         let weights = Strided { data: &matrix, row: columns, col: 1 };
         let product = nanoseconds(|| {
-            turn += 1;
-            let rows = (table.as_slice(), width, Lines::List(&lists[turn % lists.len()]));
-            rows_multiply(simd, rows, weights, &mut panel, (black_box(&mut out), t));
+            round += 1;
+            let selection = RowSelection::List(&lists[round % lists.len()]);
+            let rows = Rows { table: table.as_slice(), width, selection };
+            rows_multiply(simd, rows, weights, &mut panel, black_box(&mut out), t);
         });
         let both = nanoseconds(|| {
-            turn += 1;
-            let rows = (table.as_slice(), width, Lines::List(&lists[turn % lists.len()]));
-            rows_multiply(simd, rows, weights, &mut panel, (black_box(&mut out), t));
+            round += 1;
+            let selection = RowSelection::List(&lists[round % lists.len()]);
+            let rows = Rows { table: table.as_slice(), width, selection };
+            rows_multiply(simd, rows, weights, &mut panel, black_box(&mut out), t);
             let target = StridedMut { data: &mut acc, row: columns, col: 1 };
-            rows_contract(simd, rows, (&out, t), &mut turned, target);
+            rows_contract(simd, rows, &out, t, &mut transposed, target);
         });
         let work = 2.0 * (width * columns * t) as f64;
         println!(

@@ -1,40 +1,40 @@
-//! Vectors of the machine, for kernels whose sums have to stay in registers.
+//! Explicit vectors, for kernels whose accumulators must stay in registers.
 //!
-//! Loops over elements become vector code by themselves; sums of several accumulators often do not.
+//! The compiler vectorizes loops over elements, but often not sums with several accumulators.
 
 use std::fmt::Debug;
 
 use pulp::Simd;
 
-/// Vectors of one kind of number.
+/// Vectors of a floating-point type.
 pub trait Vectors: Copy + Sized {
-    /// A vector.
+    /// A vector of the instruction set `S`.
     type Vector<S: Simd>: Copy + Debug;
-    /// One truth value for each number of a vector.
+    /// A mask with one truth value for each lane of a vector.
     type Mask<S: Simd>: Copy + Debug;
 
-    /// The vectors of a slice and what is left at its end.
+    /// Splits a slice into vectors and the remaining elements at its end.
     fn vectors<S: Simd>(x: &[Self]) -> (&[Self::Vector<S>], &[Self]);
-    /// The vectors of a slice and what is left at its end.
+    /// Splits a mutable slice into vectors and the remaining elements at its end.
     fn vectors_mut<S: Simd>(x: &mut [Self]) -> (&mut [Self::Vector<S>], &mut [Self]);
-    /// The last numbers of a slice, if there are enough.
+    /// Returns the last elements of a slice as a vector, or `None` if there are too few.
     fn last_vector<S: Simd>(x: &[Self]) -> Option<&Self::Vector<S>>;
-    /// The last numbers of a slice, if there are enough.
+    /// Returns the last elements of a mutable slice as a vector, or `None` if there are too few.
     fn last_vector_mut<S: Simd>(x: &mut [Self]) -> Option<&mut Self::Vector<S>>;
-    /// The numbers of vectors.
+    /// Returns the elements of vectors.
     fn numbers<S: Simd>(x: &[Self::Vector<S>]) -> &[Self];
-    /// The number at every place.
+    /// Returns a vector with x in all lanes.
     fn splat<S: Simd>(simd: S, x: Self) -> Self::Vector<S>;
-    /// a + b.
+    /// Returns a + b.
     fn vector_add<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
-    /// a b + c.
+    /// Returns a b + c.
     fn vector_mul_add<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>, c: Self::Vector<S>) -> Self::Vector<S>;
-    /// The sum of the numbers.
+    /// Returns the sum of the lanes.
     fn total<S: Simd>(simd: S, x: Self::Vector<S>) -> Self;
-    /// The last `count` places.
-    fn last_places<S: Simd>(simd: S, count: usize) -> Self::Mask<S>;
-    /// x at these places, 0 elsewhere.
-    fn keep<S: Simd>(simd: S, places: Self::Mask<S>, x: Self::Vector<S>) -> Self::Vector<S>;
+    /// Returns a mask of the last `count` lanes.
+    fn last_lanes<S: Simd>(simd: S, count: usize) -> Self::Mask<S>;
+    /// Returns x in the lanes of the mask and 0 in the others.
+    fn keep<S: Simd>(simd: S, mask: Self::Mask<S>, x: Self::Vector<S>) -> Self::Vector<S>;
 }
 
 macro_rules! vectors {
@@ -81,15 +81,15 @@ macro_rules! vectors {
                 simd.$total(x)
             }
             #[inline(always)]
-            fn last_places<S: Simd>(simd: S, count: usize) -> S::$mask {
-                // Longer than any vector.
-                let places: [Self; 64] = std::array::from_fn(|place| place as Self);
+            fn last_lanes<S: Simd>(simd: S, count: usize) -> S::$mask {
+                // The array is longer than any vector.
+                let indices: [Self; 64] = std::array::from_fn(|lane| lane as Self);
                 let lanes = size_of::<S::$vector>() / size_of::<Self>();
-                simd.$above(S::$split(&places).0[0], simd.$splat(lanes as Self - count as Self))
+                simd.$above(S::$split(&indices).0[0], simd.$splat(lanes as Self - count as Self))
             }
             #[inline(always)]
-            fn keep<S: Simd>(simd: S, places: S::$mask, x: S::$vector) -> S::$vector {
-                simd.$select(places, x, simd.$splat(0.0))
+            fn keep<S: Simd>(simd: S, mask: S::$mask, x: S::$vector) -> S::$vector {
+                simd.$select(mask, x, simd.$splat(0.0))
             }
         }
     };

@@ -1,33 +1,35 @@
-//! Element-wise instructions of the same loop, made one.
+//! Fusion of element-wise instructions with the same loop.
 //!
-//! What one of them computes for another stays in a block of a few numbers; only what others read is written to its buffer. An
-//! instruction joins an earlier one if what it reads is known there: before buffers are shared each is written for one value only, so that
-//! moving it forward changes nothing.
+//! Intermediate results stay in a small block; only results that other instructions read are written to buffers. An
+//! instruction joins an earlier group if its operands are available there. Fusion runs before buffer sharing, when each
+//! buffer holds one value only, so that moving an instruction forward is safe.
 
 use super::instruction::{Instruction, Source};
 use super::lower::Buffer;
-use super::view::{Loop, Store};
+use super::view::{BufferId, LoopPlan};
 use crate::graph::{BinaryOp, Number, UnaryOp};
 use crate::hash;
 use crate::kernels::{Function, LANES, Step};
 
-/// Element-wise functions over the same runs of features.
+/// A fused group of element-wise functions over the same runs of features.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fused {
-    /// How many runs there are, and the features of each.
+    /// The number of runs.
     pub(crate) runs: usize,
+    /// The number of features of each run.
     pub(crate) run: usize,
-    /// Numbers, in the first blocks.
+    /// The numbers, in the first blocks.
     pub(crate) numbers: Vec<Number>,
-    /// Numbers of buffers that all observations share, one for each run, and numbers that each has, in the next.
-    pub(crate) shared: Vec<Place>,
-    pub(crate) inputs: Vec<Place>,
-    /// The functions, whose results are in the others.
+    /// The values that all observations share, one for each run, in the next blocks.
+    pub(crate) shared: Vec<BlockBuffer>,
+    /// The values that each observation has, in the same range of blocks as the shared ones.
+    pub(crate) inputs: Vec<BlockBuffer>,
+    /// The functions. Their results are in the last blocks.
     pub(crate) steps: Vec<Step>,
-    /// What is written.
-    pub(crate) outputs: Vec<Place>,
-    /// Room for the blocks.
-    pub(crate) scratch: Store,
+    /// The results that are written to buffers.
+    pub(crate) outputs: Vec<BlockBuffer>,
+    /// The scratch buffer for the blocks.
+    pub(crate) scratch: BufferId,
 }
 
 impl Fused {
@@ -35,54 +37,56 @@ impl Fused {
         self.numbers.len() + self.shared.len() + self.inputs.len() + self.steps.len()
     }
 
-    /// Copying a block costs as much as a short function of it.
-    fn is_worth_it(&self) -> bool {
+    /// Returns whether fusion pays off. Copying a block costs as much as a short function.
+    fn is_profitable(&self) -> bool {
         self.steps.len() > self.inputs.len() + self.outputs.len()
     }
 }
 
-/// A block's place in a buffer.
+/// The assignment of a block to a buffer.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Place {
-    pub(crate) store: Store,
-    /// The feature where each run begins.
+pub(crate) struct BlockBuffer {
+    pub(crate) buffer: BufferId,
+    /// The first feature of each run.
     pub(crate) starts: Vec<usize>,
     pub(crate) block: usize,
 }
 
-/// An element-wise instruction, with the place of each of its operands.
+/// An element-wise instruction with the positions of its operands.
 #[derive(Clone, Debug)]
 struct Map {
     function: Function,
     operands: Vec<Operand>,
-    out: (Store, Vec<usize>),
+    out: BufferId,
+    /// The first feature of each run in the output buffer.
+    out_starts: Vec<usize>,
     original: Instruction,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Operand {
     Number(Number),
-    At { store: Store, starts: Vec<usize>, splat: bool },
+    At { buffer: BufferId, starts: Vec<usize>, splat: bool },
 }
 
-/// Instructions in their new order.
+/// An item of the new instruction order.
 enum Item {
     Other(Instruction),
     Group { runs: usize, run: usize, maps: Vec<Map> },
 }
 
-/// Fuses what can be of a tile. `kept` are read after its last instruction.
-pub(crate) fn fuse(tile: Vec<Instruction>, native: &mut Vec<Buffer>, kept: &[Store]) -> Vec<Instruction> {
-    let items = grouped(tile);
-    // What an item reads of others.
-    let wanted: hash::Set<Store> = items.iter().flat_map(read).chain(kept.iter().copied()).collect();
+/// Fuses element-wise instructions of a tile. The buffers `kept` are read after its last instruction.
+pub(crate) fn fuse(tile: Vec<Instruction>, native: &mut Vec<Buffer>, kept: &[BufferId]) -> Vec<Instruction> {
+    let items = group(tile);
+    // The buffers that an item reads and another one writes.
+    let read_outside: hash::Set<BufferId> = items.iter().flat_map(read_buffers).chain(kept.iter().copied()).collect();
     let emit = |item| match item {
         Item::Other(instruction) => vec![instruction],
-        Item::Group { runs, run, maps } => match one(runs, run, &maps, &wanted, native.len()) {
-            fused if fused.is_worth_it() => {
+        Item::Group { runs, run, maps } => match fuse_group(runs, run, &maps, &read_outside, native.len()) {
+            fused if fused.is_profitable() => {
                 native.push(Buffer { features: fused.blocks() * LANES, rows: false });
-                for store in maps.iter().map(|map| map.out.0).filter(|store| !wanted.contains(store)) {
-                    if let Store::Native(number) = store {
+                for buffer in maps.iter().map(|map| map.out).filter(|buffer| !read_outside.contains(buffer)) {
+                    if let BufferId::Native(number) = buffer {
                         native[number].features = 0;
                     }
                 }
@@ -94,73 +98,80 @@ pub(crate) fn fuse(tile: Vec<Instruction>, native: &mut Vec<Buffer>, kept: &[Sto
     items.into_iter().flat_map(emit).collect()
 }
 
-/// Puts every element-wise instruction into the last group of its loop, if it can join it. It can join no earlier one then: what it
-/// reads is written there or later.
-fn grouped(tile: Vec<Instruction>) -> Vec<Item> {
+/// Appends every element-wise instruction to the last group with its loop if its operands are available there. It
+/// cannot join an earlier group in the other case, because an operand is written in the last group or later.
+fn group(tile: Vec<Instruction>) -> Vec<Item> {
     let mut items: Vec<Item> = Vec::new();
-    // The item that writes each buffer last, and for a group the place of its map there.
-    let mut writer: hash::Map<Store, (usize, usize)> = hash::Map::default();
+    // The item that writes each buffer last, and the index of the map in it if it is a group.
+    let mut writer: hash::Map<BufferId, (usize, usize)> = hash::Map::default();
     // The last group of each loop.
     let mut last: hash::Map<(usize, usize), usize> = hash::Map::default();
     for instruction in tile {
         let Some((map, runs, run)) = element_wise(&instruction) else {
-            writer.extend(instruction.writes().into_iter().map(|store| (store, (items.len(), 0))));
+            writer.extend(instruction.writes().into_iter().map(|buffer| (buffer, (items.len(), 0))));
             items.push(Item::Other(instruction));
             continue;
         };
-        let known = |place: usize, maps: &[Map]| {
+        let known = |item: usize, maps: &[Map]| {
             map.operands.iter().all(|operand| match operand {
                 Operand::Number(_) => true,
-                Operand::At { store, starts, splat } => match writer.get(store) {
-                    // Within a group only the number at the same place is known.
-                    Some((at, map)) if *at == place => {
-                        maps.get(*map).is_some_and(|map| map.out.0 == *store && map.out.1 == *starts) && !splat
+                Operand::At { buffer, starts, splat } => match writer.get(buffer) {
+                    // Within a group, only the elements at the same position are available.
+                    Some((at, map)) if *at == item => {
+                        maps.get(*map).is_some_and(|map| map.out == *buffer && map.out_starts == *starts) && !splat
                     }
-                    Some((at, _)) => *at < place,
+                    Some((at, _)) => *at < item,
                     None => true,
                 },
             })
         };
-        let place = last.get(&(runs, run)).copied().filter(|place| match &items[*place] {
-            Item::Group { maps, .. } => known(*place, maps),
+        let item = last.get(&(runs, run)).copied().filter(|item| match &items[*item] {
+            Item::Group { maps, .. } => known(*item, maps),
             Item::Other(_) => false,
         });
-        let place = place.unwrap_or_else(|| {
+        let item = item.unwrap_or_else(|| {
             items.push(Item::Group { runs, run, maps: vec![] });
             items.len() - 1
         });
-        last.insert((runs, run), place);
-        if let Item::Group { maps, .. } = &mut items[place] {
-            writer.insert(map.out.0, (place, maps.len()));
+        last.insert((runs, run), item);
+        if let Item::Group { maps, .. } = &mut items[item] {
+            writer.insert(map.out, (item, maps.len()));
             maps.push(map);
         }
     }
     items
 }
 
-/// An instruction that can be fused, with its runs and the features of each.
+/// Returns an instruction that can be fused, with the number of runs and the features of each.
 fn element_wise(instruction: &Instruction) -> Option<(Map, usize, usize)> {
-    let Instruction::Map { function, operands, over, out: out @ Store::Native(_) } = instruction else { return None };
-    let Loop { rows: true, run, starts, splat } = over else { return None };
-    if gains_nothing(*function) {
+    let Instruction::Map { function, operands, over, out: out @ BufferId::Native(_) } = instruction else {
+        return None;
+    };
+    let LoopPlan { rows: true, run, starts, splat } = over else { return None };
+    if is_not_worth_fusing(*function) {
         return None;
     }
     let mut slot = 0;
     let operands = operands.iter().map(|source| match source {
         Source::Number(number) => Operand::Number(Number(*number)),
-        Source::Store(store) => {
+        Source::Buffer(buffer) => {
             slot += 1;
             let starts = starts.iter().map(|start| start[slot]).collect();
-            Operand::At { store: *store, starts, splat: splat[slot - 1] }
+            Operand::At { buffer: *buffer, starts, splat: splat[slot - 1] }
         }
     });
     let operands = operands.collect();
-    let out = (*out, starts.iter().map(|start| start[0]).collect());
-    Some((Map { function: *function, operands, out, original: instruction.clone() }, starts.len(), *run))
+    let out_starts = starts.iter().map(|start| start[0]).collect();
+    Some((
+        Map { function: *function, operands, out: *out, out_starts, original: instruction.clone() },
+        starts.len(),
+        *run,
+    ))
 }
 
-/// Whether a function is a call of the standard library for each number, or may have a shorter way.
-fn gains_nothing(function: Function) -> bool {
+/// Returns whether a function does not profit from fusion: it is a call of the standard library for each number, or has
+/// a specialized kernel.
+fn is_not_worth_fusing(function: Function) -> bool {
     match function {
         Function::Copy => true,
         Function::Binary(op) => matches!(op, BinaryOp::Pow | BinaryOp::Rem | BinaryOp::Atan2),
@@ -172,33 +183,33 @@ fn gains_nothing(function: Function) -> bool {
     }
 }
 
-/// The buffers that an item reads and does not write itself.
-fn read(item: &Item) -> hash::Set<Store> {
+/// Returns the buffers that an item reads and does not write itself.
+fn read_buffers(item: &Item) -> hash::Set<BufferId> {
     match item {
         Item::Other(instruction) => instruction.reads().into_iter().collect(),
         Item::Group { maps, .. } => {
             let operands = maps.iter().flat_map(|map| &map.operands).filter_map(|operand| match operand {
-                Operand::At { store, .. } => Some(*store),
+                Operand::At { buffer, .. } => Some(*buffer),
                 Operand::Number(_) => None,
             });
-            let own: hash::Set<Store> = maps.iter().map(|map| map.out.0).collect();
-            operands.filter(|store| !own.contains(store)).collect()
+            let own: hash::Set<BufferId> = maps.iter().map(|map| map.out).collect();
+            operands.filter(|buffer| !own.contains(buffer)).collect()
         }
     }
 }
 
-/// One instruction for a group.
-fn one(runs: usize, run: usize, maps: &[Map], wanted: &hash::Set<Store>, scratch: usize) -> Fused {
+/// Returns one instruction for a group.
+fn fuse_group(runs: usize, run: usize, maps: &[Map], read_outside: &hash::Set<BufferId>, scratch: usize) -> Fused {
     // Each buffer is written by one step.
-    let own: hash::Map<Store, usize> = maps.iter().enumerate().map(|(step, map)| (map.out.0, step)).collect();
+    let own: hash::Map<BufferId, usize> = maps.iter().enumerate().map(|(step, map)| (map.out, step)).collect();
     let step_of = |operand: &Operand| match operand {
         Operand::Number(_) => None,
-        Operand::At { store, .. } => own.get(store).copied(),
+        Operand::At { buffer, .. } => own.get(buffer).copied(),
     };
     let mut seen: hash::Set<&Operand> = hash::Set::default();
     let outside = maps.iter().flat_map(|map| &map.operands).filter(|operand| step_of(operand).is_none());
     let mut from_outside: Vec<&Operand> = outside.filter(|operand| seen.insert(operand)).collect();
-    // Numbers first.
+    // Sort numbers first.
     from_outside.sort_by_key(|operand| matches!(operand, Operand::At { .. }));
     let blocks: hash::Map<&Operand, usize> =
         from_outside.iter().enumerate().map(|(block, operand)| (*operand, block)).collect();
@@ -212,28 +223,29 @@ fn one(runs: usize, run: usize, maps: &[Map], wanted: &hash::Set<Store>, scratch
         Step { function: map.function, operands, out: from_outside.len() + step }
     });
     let steps: Vec<Step> = steps.collect();
-    let written = maps.iter().zip(&steps).filter(|(map, _)| wanted.contains(&map.out.0));
-    let output = |(map, step): (&Map, &Step)| Place { store: map.out.0, starts: map.out.1.clone(), block: step.out };
+    let written = maps.iter().zip(&steps).filter(|(map, _)| read_outside.contains(&map.out));
+    let output =
+        |(map, step): (&Map, &Step)| BlockBuffer { buffer: map.out, starts: map.out_starts.clone(), block: step.out };
     let outputs = written.map(output).collect();
     let number = |operand: &&Operand| if let Operand::Number(number) = operand { Some(*number) } else { None };
-    let places = |shared: bool| {
-        let place = move |(block, operand): (usize, &&Operand)| match operand {
-            Operand::At { store, starts, splat } if *splat == shared => {
-                Some(Place { store: *store, starts: starts.clone(), block })
+    let block_buffers = |shared: bool| {
+        let block_buffer = move |(block, operand): (usize, &&Operand)| match operand {
+            Operand::At { buffer, starts, splat } if *splat == shared => {
+                Some(BlockBuffer { buffer: *buffer, starts: starts.clone(), block })
             }
             _ => None,
         };
-        from_outside.iter().enumerate().filter_map(place).collect()
+        from_outside.iter().enumerate().filter_map(block_buffer).collect()
     };
     Fused {
         runs,
         run,
         numbers: from_outside.iter().filter_map(number).collect(),
-        shared: places(true),
-        inputs: places(false),
+        shared: block_buffers(true),
+        inputs: block_buffers(false),
         steps,
         outputs,
-        scratch: Store::Native(scratch),
+        scratch: BufferId::Native(scratch),
     }
 }
 
@@ -243,13 +255,13 @@ mod tests {
 
     const FEATURES: usize = 6;
 
-    /// An instruction over one feature of buffers, each read at the feature given.
+    /// Creates an instruction over one feature of buffers, each read at the given feature.
     fn map(function: Function, operands: &[(usize, usize)], out: usize) -> Instruction {
         let mut starts = [0; 4];
         starts[1..].iter_mut().zip(operands).for_each(|(start, (_, feature))| *start = *feature);
-        let over = Loop { rows: true, run: 1, starts: vec![starts], splat: vec![false; operands.len()] };
-        let operands = operands.iter().map(|(buffer, _)| Source::Store(Store::Native(*buffer))).collect();
-        Instruction::Map { function, operands, over, out: Store::Native(out) }
+        let over = LoopPlan { rows: true, run: 1, starts: vec![starts], splat: vec![false; operands.len()] };
+        let operands = operands.iter().map(|(buffer, _)| Source::Buffer(BufferId::Native(*buffer))).collect();
+        Instruction::Map { function, operands, over, out: BufferId::Native(out) }
     }
 
     fn exp(from: usize, out: usize) -> Instruction {
@@ -258,12 +270,12 @@ mod tests {
 
     fn fused(tile: Vec<Instruction>, kept: usize) -> (Vec<Instruction>, Vec<Buffer>) {
         let mut native = vec![Buffer { features: FEATURES, rows: true }; 8];
-        let tile = fuse(tile, &mut native, &[Store::Native(kept)]);
+        let tile = fuse(tile, &mut native, &[BufferId::Native(kept)]);
         (tile, native)
     }
 
     #[test]
-    fn a_chain_is_one_instruction_with_one_buffer() {
+    fn chain_is_fused_to_one_instruction() {
         let sum = map(Function::Binary(BinaryOp::Add), &[(2, 0), (0, 0)], 3);
         let (tile, native) = fused(vec![exp(0, 1), exp(1, 2), sum], 3);
         let [Instruction::Fused(one)] = tile.as_slice() else { panic!("{tile:?}") };
@@ -278,20 +290,20 @@ mod tests {
     }
 
     #[test]
-    fn what_others_read_is_written() {
-        let weights = Instruction::SumRows { from: Store::Native(1), starts: vec![0], out: Store::Native(7) };
+    fn values_with_other_readers_are_written() {
+        let weights = Instruction::SumRows { from: BufferId::Native(1), starts: vec![0], out: BufferId::Native(7) };
         let (tile, _) = fused(vec![exp(0, 1), weights, exp(1, 2), exp(2, 3), exp(3, 4)], 4);
-        // The three behind the sum joined the one before it.
+        // The three instructions after the sum joined the one before it.
         let [Instruction::Fused(one), Instruction::SumRows { .. }] = tile.as_slice() else { panic!("{tile:?}") };
-        let written: Vec<Store> = one.outputs.iter().map(|place| place.store).collect();
-        assert_eq!(written, [Store::Native(1), Store::Native(4)]);
+        let written: Vec<BufferId> = one.outputs.iter().map(|output| output.buffer).collect();
+        assert_eq!(written, [BufferId::Native(1), BufferId::Native(4)]);
     }
 
     #[test]
-    fn nothing_is_read_before_it_is_there() {
-        // Another feature of what the group computes, and what an instruction after the group computes.
+    fn operands_are_written_before_they_are_read() {
+        // These read another feature of the group's result, and the result of an instruction after the group.
         let other_feature = map(Function::Unary(UnaryOp::Exp), &[(3, 1)], 4);
-        let loaded = Instruction::LoadWeights { out: Store::Native(5) };
+        let loaded = Instruction::LoadWeights { out: BufferId::Native(5) };
         let chain = vec![exp(0, 1), exp(1, 2), exp(2, 3), other_feature, loaded, exp(5, 6)];
         let (tile, _) = fused(chain, 6);
         let names: Vec<String> = tile.iter().map(Instruction::name).collect();
@@ -299,11 +311,11 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_equal_but_not_the_same_have_blocks_of_their_own() {
+    fn numbers_with_different_bits_have_separate_blocks() {
         let quotient = |number: f64, from: usize, out: usize| {
             let Instruction::Map { mut operands, over, .. } = exp(from, out) else { unreachable!() };
             operands.insert(0, Source::Number(number));
-            Instruction::Map { function: Function::Binary(BinaryOp::Div), operands, over, out: Store::Native(out) }
+            Instruction::Map { function: Function::Binary(BinaryOp::Div), operands, over, out: BufferId::Native(out) }
         };
         let numbers = [f64::NAN, 0.0, -0.0, f64::NAN];
         let tile = numbers.iter().enumerate().map(|(i, number)| quotient(*number, i, i + 1)).collect();
@@ -317,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_for_every_function_is_not_worth_it() {
+    fn short_groups_are_not_fused() {
         let (tile, native) = fused(vec![exp(0, 1), exp(1, 2)], 1);
         assert_eq!(tile.len(), 2);
         assert_eq!(native.len(), 8);

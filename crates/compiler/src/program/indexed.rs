@@ -1,75 +1,80 @@
-//! What instructions index by integers of the data.
+//! Operands of the instructions that index by integers of the data.
 
-use super::view::Store;
+use super::view::BufferId;
 
-/// A table of `outer × length × inner` numbers of which `length` is indexed by `indices` integers.
+/// The operands of a selection: a table of `outer × length × inner` numbers whose axis `length` is indexed by the
+/// integers `indices`.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Selection {
-    /// A buffer, or a parameter leaf read (written) in place.
+pub(crate) struct SelectOperands {
+    /// A buffer, or a parameter leaf that is read (or whose gradient is written) in place.
     pub(crate) table: Table,
     pub(crate) outer: usize,
     pub(crate) length: usize,
     pub(crate) inner: usize,
-    pub(crate) index: Store,
-    /// Where each of the integers lies; whether each observation has its own.
+    pub(crate) index: BufferId,
+    /// The feature of each integer in the index buffer.
     pub(crate) indices: Vec<usize>,
+    /// Whether each observation has its own integers.
     pub(crate) index_rows: bool,
-    /// The selected values, contiguous `outer × indices × inner`; whether each observation has its own.
-    pub(crate) values: Store,
+    /// The selected values, contiguous with dimensions `outer × indices × inner`.
+    pub(crate) values: BufferId,
+    /// Whether each observation has its own values.
     pub(crate) values_rows: bool,
-    /// What the values are multiplied with on their way into the table.
+    /// The factor of the values when they are added to the table.
     pub(crate) factor: f64,
 }
 
-/// A row of a parameter matrix, or of its gradient, at an integer that each observation has.
+/// A row of a parameter matrix, or of its gradient, at an integer index of each observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SelectedRow {
     pub(crate) leaf: usize,
-    /// How many rows there are.
+    /// The number of rows of the matrix.
     pub(crate) length: usize,
-    /// Where the integer lies.
-    pub(crate) index: Store,
+    /// The buffer of the integer index.
+    pub(crate) index: BufferId,
+    /// The feature of the integer index.
     pub(crate) feature: usize,
 }
 
-/// What is indexed.
+/// The table that is indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Table {
     /// A buffer.
-    Buffer(Store),
-    /// A parameter leaf; its gradient when written.
+    Buffer(BufferId),
+    /// A parameter leaf, or its gradient if the table is written.
     Parameter(usize),
 }
 
-/// Elements of an axis picked one by one.
+/// The operands of a gather along an axis.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Gathering {
-    /// What is picked from, or added to.
-    pub(crate) table: Store,
+pub(crate) struct GatherOperands {
+    /// The table that is read or added to.
+    pub(crate) table: BufferId,
     pub(crate) table_rows: bool,
-    /// From one element of the axis to the next, and how many there are.
+    /// The stride of the axis.
     pub(crate) stride: isize,
+    /// The length of the axis.
     pub(crate) length: usize,
-    pub(crate) index: Store,
+    pub(crate) index: BufferId,
     pub(crate) index_rows: bool,
-    /// For each picked value: where the axis begins in the table, and where its integer lies.
+    /// For each gathered value, the start of the axis in the table and the feature of the integer.
     pub(crate) positions: Vec<[usize; 2]>,
-    /// The picked values, contiguous.
-    pub(crate) values: Store,
+    /// The gathered values, contiguous.
+    pub(crate) values: BufferId,
     pub(crate) values_rows: bool,
 }
 
 impl Table {
-    pub(super) fn store(&self) -> Option<Store> {
+    pub(super) fn buffer(&self) -> Option<BufferId> {
         match self {
-            Self::Buffer(store) => Some(*store),
+            Self::Buffer(buffer) => Some(*buffer),
             Self::Parameter(_) => None,
         }
     }
 
-    pub(super) fn store_mut(&mut self) -> Option<&mut Store> {
+    pub(super) fn buffer_mut(&mut self) -> Option<&mut BufferId> {
         match self {
-            Self::Buffer(store) => Some(store),
+            Self::Buffer(buffer) => Some(buffer),
             Self::Parameter(_) => None,
         }
     }

@@ -1,143 +1,154 @@
-//! What a program does, one step after another.
+//! The instructions of a program.
 
 use super::fuse::Fused;
-use super::indexed::{Gathering, SelectedRow, Selection};
-use super::view::{Loop, Store};
+use super::indexed::{GatherOperands, SelectOperands, SelectedRow};
+use super::view::{BufferId, Location, LoopPlan};
 use crate::graph::ReduceOp;
 pub(crate) use crate::kernels::Function;
 
-/// Where an element-wise instruction reads.
+/// The source of an operand of an element-wise instruction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Source {
-    /// From a buffer.
-    Store(Store),
-    /// The same number everywhere.
+    /// A buffer.
+    Buffer(BufferId),
+    /// The same number for all elements.
     Number(f64),
 }
 
-/// A matrix whose elements are numbers or, one per observation, lanes.
+/// A data leaf and its numbers per row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DataLeaf {
+    pub(crate) leaf: usize,
+    pub(crate) width: usize,
+}
+
+/// A matrix in a buffer. Its elements are numbers, or lanes with one number per observation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MatrixView {
-    pub(crate) store: Store,
+    pub(crate) buffer: BufferId,
     pub(crate) rows: bool,
     pub(crate) offset: usize,
-    /// From one row, and from one column, to the next.
+    /// The strides between rows and between columns.
     pub(crate) strides: [usize; 2],
 }
 
-/// One step of a program. Buffers named `out` are written, others read.
+/// An instruction. Buffers named `out` are written; the others are read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Instruction {
-    /// A parameter leaf, in the program's precision.
-    LoadParameter { leaf: usize, out: Store },
-    /// Constants.
-    LoadConstant { constant: usize, out: Store },
-    /// A data leaf's rows, transposed.
-    LoadData { leaf: usize, width: usize, out: Store },
-    /// The weights of the rows.
-    LoadWeights { out: Store },
-    /// An element-wise function, in the arithmetic of the operands' buffers.
-    Map { function: Function, operands: Vec<Source>, over: Loop, out: Store },
-    /// Several element-wise functions, one after another on a block of numbers.
+    /// Loads a parameter leaf in the precision of the program.
+    LoadParameter { leaf: usize, out: BufferId },
+    /// Loads a constant.
+    LoadConstant { constant: usize, out: BufferId },
+    /// Loads the rows of a data leaf and transposes them.
+    LoadData { leaf: usize, width: usize, out: BufferId },
+    /// Loads the weights of the rows.
+    LoadWeights { out: BufferId },
+    /// Applies an element-wise function in the precision of the operands.
+    Map { function: Function, operands: Vec<Source>, over: LoopPlan, out: BufferId },
+    /// Applies several element-wise functions to one block after another.
     Fused(Fused),
-    /// Between floats and integers; towards integers the fraction is cut off.
-    Convert { from: Store, features: usize, rows: bool, out: Store },
-    /// Zeros.
-    Clear { features: usize, rows: bool, out: Store },
-    /// Part of a buffer, without touching the rest. The loop's operands are that part and the input, if it is not a number.
-    Place { from: Source, over: Loop, out: Store },
-    /// A reduction of `count` runs, `step` features apart.
-    Reduce { op: ReduceOp, from: Store, over: Loop, count: usize, step: isize, out: Store },
-    /// Running sums over `count` runs. The loop's operands are the input and the result, whose runs are `steps` features apart.
-    CumSum { from: Store, over: Loop, count: usize, steps: [isize; 2], reverse: bool, out: Store },
-    /// out[f] += Σ over the tile's observations.
-    SumRows { from: Store, starts: Vec<usize>, out: Store },
-    /// out[f] += Σ over the tile's observations of a product.
-    DotRows { a: Store, b: Store, starts: Vec<[usize; 2]>, out: Store },
-    /// A matrix product for each observation, or of shared matrices; `out` is row-major from `out_offset` on.
-    Matmul { size: [usize; 3], a: MatrixView, b: MatrixView, out_offset: usize, rows: bool, out: Store },
-    /// out += a matrix product summed over the tile's observations.
-    Contract { size: [usize; 3], a: MatrixView, b: MatrixView, out_offset: usize, out: Store },
-    /// One product of each data row, read in place, with a shared vector.
-    DotData { leaf: usize, width: usize, vector: Store, offset: usize, out: Store },
-    /// out += Σ over the tile's observations of a coefficient times the data row, read in place.
-    AccumulateData { leaf: usize, width: usize, coefficients: Store, offset: usize, out: Store },
-    /// Products of the data rows, read in place, with a shared matrix `[width, columns]` of these strides.
+    /// Converts between floats and integers. Floats are truncated.
+    Convert { from: BufferId, features: usize, rows: bool, out: BufferId },
+    /// Writes zeros.
+    Clear { features: usize, rows: bool, out: BufferId },
+    /// Writes a region of a buffer. The operands of the loop are the region and the input, unless the input is a
+    /// number.
+    WriteRegion { from: Source, over: LoopPlan, out: BufferId },
+    /// Reduces `count` runs with a stride of `step` features.
+    Reduce { op: ReduceOp, from: BufferId, over: LoopPlan, count: usize, step: isize, out: BufferId },
+    /// Computes cumulative sums over `count` runs. The operands of the loop are the input and the result, with strides
+    /// of `steps` features.
+    CumSum { from: BufferId, over: LoopPlan, count: usize, steps: [isize; 2], reverse: bool, out: BufferId },
+    /// `out[f]` += Σ over the observations of the tile.
+    SumRows { from: BufferId, starts: Vec<usize>, out: BufferId },
+    /// `out[f]` += Σ over the observations of the tile of a product.
+    DotRows { a: BufferId, b: BufferId, starts: Vec<[usize; 2]>, out: BufferId },
+    /// Computes a matrix product for each observation, or of shared matrices. The result is row-major and starts at
+    /// `out_offset`.
+    Matmul { size: [usize; 3], a: MatrixView, b: MatrixView, out_offset: usize, rows: bool, out: BufferId },
+    /// `out` += a matrix product summed over the observations of the tile.
+    Contract { size: [usize; 3], a: MatrixView, b: MatrixView, out_offset: usize, out: BufferId },
+    /// Computes the dot product of each data row, read in place, with a shared vector.
+    DotData { leaf: usize, width: usize, vector: BufferId, offset: usize, out: BufferId },
+    /// `out` += Σ over the observations of the tile of a coefficient times the data row, read in place.
+    AccumulateData { leaf: usize, width: usize, coefficients: BufferId, offset: usize, out: BufferId },
+    /// Multiplies the data rows, read in place, by a shared matrix `[width, columns]` with these strides.
     MultiplyData {
         leaf: usize,
         width: usize,
         columns: usize,
-        matrix: Store,
+        matrix: BufferId,
         offset: usize,
         strides: [usize; 2],
-        /// Room for copies of its columns.
-        panels: Store,
-        out: Store,
+        /// The scratch buffer for packed columns of the matrix.
+        panels: BufferId,
+        out: BufferId,
     },
-    /// out `[width, columns]` (of these strides) += Σ over the tile's observations of data row × coefficients `[columns]`,
-    /// the rows read in place.
+    /// `out` `[width, columns]` (with these strides) += Σ over the observations of the tile of data row × coefficients
+    /// `[columns]`. The rows are read in place.
     ContractData {
         leaf: usize,
         width: usize,
         columns: usize,
-        coefficients: Store,
+        coefficients: BufferId,
         offset: usize,
         strides: [usize; 2],
-        /// Room for copies of the coefficients and of columns of the rows.
-        copies: Store,
-        out: Store,
+        /// The scratch buffer for packed coefficients and columns of the rows.
+        copies: BufferId,
+        out: BufferId,
     },
-    /// Rows of a shared table at the index of each observation.
-    Select(Selection),
-    /// out += values at the index of each observation.
-    SelectAdjoint(Selection),
-    /// As [`SelectAdjoint`](Self::SelectAdjoint), but every observation has its own sums.
-    SelectAdjointRows(Selection),
-    /// The product of two rows that each observation has.
-    DotSelected { rows: [SelectedRow; 2], width: usize, out: Store },
-    /// Adds a factor times a number and a row that each observation has to row `to` of a parameter's gradient.
-    AddSelected { from: SelectedRow, to: SelectedRow, width: usize, coefficients: (Store, usize), factor: f64 },
-    /// Elements of an axis at the index of each observation (or of all).
-    Gather(Gathering),
-    /// The adjoint of [`Gather`](Self::Gather), summed over the observations if `out` is shared.
-    GatherAdjoint(Gathering),
+    /// Selects rows of a shared table at the index of each observation.
+    Select(SelectOperands),
+    /// Adds the values to a table at the index of each observation.
+    SelectAdjoint(SelectOperands),
+    /// Adds like [`SelectAdjoint`](Self::SelectAdjoint), with separate sums for each observation.
+    SelectAdjointRows(SelectOperands),
+    /// Computes the dot product of two selected rows for each observation.
+    DotSelected { rows: [SelectedRow; 2], width: usize, out: BufferId },
+    /// Adds a factor times a coefficient times a selected row to row `to` of the gradient of a parameter, for each
+    /// observation.
+    AddSelected { from: SelectedRow, to: SelectedRow, width: usize, coefficients: Location, factor: f64 },
+    /// Gathers elements of an axis at the index of each observation or at a shared index.
+    Gather(GatherOperands),
+    /// Applies the adjoint of [`Gather`](Self::Gather), summed over the observations if `out` is shared.
+    GatherAdjoint(GatherOperands),
 }
 
 impl Instruction {
-    /// The buffers it reads.
-    pub(crate) fn reads(&self) -> Vec<Store> {
+    /// Returns the buffers that the instruction reads.
+    pub(crate) fn reads(&self) -> Vec<BufferId> {
         match self {
             Self::LoadParameter { .. }
             | Self::LoadConstant { .. }
             | Self::LoadData { .. }
             | Self::LoadWeights { .. }
             | Self::Clear { .. } => vec![],
-            Self::Map { operands, .. } => operands.iter().filter_map(|source| source.store()).collect(),
+            Self::Map { operands, .. } => operands.iter().filter_map(|source| source.buffer()).collect(),
             Self::Fused(Fused { shared, inputs, scratch, .. }) => {
-                shared.iter().chain(inputs).map(|place| place.store).chain([*scratch]).collect()
+                shared.iter().chain(inputs).map(|block| block.buffer).chain([*scratch]).collect()
             }
-            Self::Place { from, out, .. } => from.store().into_iter().chain([*out]).collect(),
+            Self::WriteRegion { from, out, .. } => from.buffer().into_iter().chain([*out]).collect(),
             Self::Convert { from, .. } | Self::Reduce { from, .. } | Self::CumSum { from, .. } => vec![*from],
             Self::SumRows { from, out, .. } => vec![*from, *out],
             Self::DotRows { a, b, out, .. } => vec![*a, *b, *out],
-            Self::Matmul { a, b, out, .. } | Self::Contract { a, b, out, .. } => vec![a.store, b.store, *out],
+            Self::Matmul { a, b, out, .. } | Self::Contract { a, b, out, .. } => vec![a.buffer, b.buffer, *out],
             Self::DotData { vector, .. } => vec![*vector],
             Self::AccumulateData { coefficients, out, .. } => vec![*coefficients, *out],
             Self::MultiplyData { matrix, panels, .. } => vec![*matrix, *panels],
             Self::ContractData { coefficients, copies, out, .. } => vec![*coefficients, *copies, *out],
-            Self::Select(selection) => selection.table.store().into_iter().chain([selection.index]).collect(),
+            Self::Select(selection) => selection.table.buffer().into_iter().chain([selection.index]).collect(),
             Self::SelectAdjoint(selection) | Self::SelectAdjointRows(selection) => {
-                selection.table.store().into_iter().chain([selection.index, selection.values]).collect()
+                selection.table.buffer().into_iter().chain([selection.index, selection.values]).collect()
             }
             Self::DotSelected { rows, .. } => rows.iter().map(|row| row.index).collect(),
-            Self::AddSelected { from, to, coefficients, .. } => vec![from.index, to.index, coefficients.0],
+            Self::AddSelected { from, to, coefficients, .. } => vec![from.index, to.index, coefficients.buffer],
             Self::Gather(gathering) => vec![gathering.table, gathering.index],
             Self::GatherAdjoint(gathering) => vec![gathering.table, gathering.index, gathering.values],
         }
     }
 
-    /// The buffers it writes; a parameter's gradient is none.
-    pub(crate) fn writes(&self) -> Vec<Store> {
+    /// Returns the buffers that the instruction writes. Gradients of parameters are not buffers.
+    pub(crate) fn writes(&self) -> Vec<BufferId> {
         match self {
             Self::LoadParameter { out, .. }
             | Self::LoadConstant { out, .. }
@@ -146,7 +157,7 @@ impl Instruction {
             | Self::Map { out, .. }
             | Self::Convert { out, .. }
             | Self::Clear { out, .. }
-            | Self::Place { out, .. }
+            | Self::WriteRegion { out, .. }
             | Self::Reduce { out, .. }
             | Self::CumSum { out, .. }
             | Self::SumRows { out, .. }
@@ -159,58 +170,60 @@ impl Instruction {
             | Self::ContractData { out, .. }
             | Self::DotSelected { out, .. } => vec![*out],
             Self::AddSelected { .. } => vec![],
-            Self::Fused(fused) => fused.outputs.iter().map(|place| place.store).collect(),
+            Self::Fused(fused) => fused.outputs.iter().map(|block| block.buffer).collect(),
             Self::Select(selection) => vec![selection.values],
             Self::SelectAdjoint(selection) | Self::SelectAdjointRows(selection) => {
-                selection.table.store().into_iter().collect()
+                selection.table.buffer().into_iter().collect()
             }
             Self::Gather(gathering) => vec![gathering.values],
             Self::GatherAdjoint(gathering) => vec![gathering.table],
         }
     }
 
-    /// All buffers it names, to give them other numbers.
-    pub(crate) fn stores_mut(&mut self) -> Vec<&mut Store> {
+    /// Returns all buffers of the instruction, for renumbering.
+    pub(crate) fn buffers_mut(&mut self) -> Vec<&mut BufferId> {
         match self {
             Self::LoadParameter { out, .. }
             | Self::LoadConstant { out, .. }
             | Self::LoadData { out, .. }
             | Self::LoadWeights { out }
             | Self::Clear { out, .. } => vec![out],
-            Self::Map { operands, out, .. } => operands.iter_mut().filter_map(Source::store_mut).chain([out]).collect(),
-            Self::Fused(Fused { shared, inputs, outputs, scratch, .. }) => {
-                let places = shared.iter_mut().chain(inputs).chain(outputs);
-                places.map(|place| &mut place.store).chain([scratch]).collect()
+            Self::Map { operands, out, .. } => {
+                operands.iter_mut().filter_map(Source::buffer_mut).chain([out]).collect()
             }
-            Self::Place { from, out, .. } => from.store_mut().into_iter().chain([out]).collect(),
+            Self::Fused(Fused { shared, inputs, outputs, scratch, .. }) => {
+                let blocks = shared.iter_mut().chain(inputs).chain(outputs);
+                blocks.map(|block| &mut block.buffer).chain([scratch]).collect()
+            }
+            Self::WriteRegion { from, out, .. } => from.buffer_mut().into_iter().chain([out]).collect(),
             Self::Convert { from, out, .. }
             | Self::Reduce { from, out, .. }
             | Self::CumSum { from, out, .. }
             | Self::SumRows { from, out, .. } => vec![from, out],
             Self::DotRows { a, b, out, .. } => vec![a, b, out],
             Self::Matmul { a, b, out, .. } | Self::Contract { a, b, out, .. } => {
-                vec![&mut a.store, &mut b.store, out]
+                vec![&mut a.buffer, &mut b.buffer, out]
             }
             Self::DotData { vector, out, .. } => vec![vector, out],
             Self::AccumulateData { coefficients, out, .. } => vec![coefficients, out],
             Self::MultiplyData { matrix, panels, out, .. } => vec![matrix, panels, out],
             Self::ContractData { coefficients, copies, out, .. } => vec![coefficients, copies, out],
             Self::Select(selection) | Self::SelectAdjoint(selection) | Self::SelectAdjointRows(selection) => {
-                let Selection { table, index, values, .. } = selection;
-                table.store_mut().into_iter().chain([index, values]).collect()
+                let SelectOperands { table, index, values, .. } = selection;
+                table.buffer_mut().into_iter().chain([index, values]).collect()
             }
             Self::DotSelected { rows, out, .. } => rows.iter_mut().map(|row| &mut row.index).chain([out]).collect(),
             Self::AddSelected { from, to, coefficients, .. } => {
-                vec![&mut from.index, &mut to.index, &mut coefficients.0]
+                vec![&mut from.index, &mut to.index, &mut coefficients.buffer]
             }
             Self::Gather(gathering) | Self::GatherAdjoint(gathering) => {
-                let Gathering { table, index, values, .. } = gathering;
+                let GatherOperands { table, index, values, .. } = gathering;
                 vec![table, index, values]
             }
         }
     }
 
-    /// What it is called when a program is explained.
+    /// Returns the name of the instruction in the description of a program.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Map { function, .. } => function.name(),
@@ -227,16 +240,16 @@ impl Instruction {
 }
 
 impl Source {
-    fn store(&self) -> Option<Store> {
+    fn buffer(&self) -> Option<BufferId> {
         match self {
-            Self::Store(store) => Some(*store),
+            Self::Buffer(buffer) => Some(*buffer),
             Self::Number(_) => None,
         }
     }
 
-    fn store_mut(&mut self) -> Option<&mut Store> {
+    fn buffer_mut(&mut self) -> Option<&mut BufferId> {
         match self {
-            Self::Store(store) => Some(store),
+            Self::Buffer(buffer) => Some(buffer),
             Self::Number(_) => None,
         }
     }

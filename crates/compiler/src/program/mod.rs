@@ -1,7 +1,8 @@
-//! Programs: a graph as instructions over planned buffers.
+//! Programs: the instructions of a graph with planned buffers.
 //!
-//! A call computes what depends on the parameters alone, then goes over the rows in tiles that fit the cache, then computes
-//! what depends on sums over the rows. Buffers are made when the program is; a call allocates nothing.
+//! A run first computes values that depend on the parameters alone, then processes the rows in tiles that fit the
+//! cache, then computes values that depend on sums over the rows. Buffers are allocated at compilation; a run does not
+//! allocate.
 
 mod buffers;
 mod execute;
@@ -17,38 +18,38 @@ mod view;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use execute::{Call, Column, Columns, Lines, Real, RunError, Sink};
+pub use execute::{Call, Column, Columns, Output, Real, RowSelection, RunError};
 use indexed::Table;
-use instruction::Instruction;
+use instruction::{DataLeaf, Instruction};
 use lower::{Buffer, Gradient, Lowering, RowValue, Summand, Term, Total};
-use view::Store;
+use view::BufferId;
 
 use crate::error::Result;
 use crate::graph::{Graph, NodeId};
 
-/// What a program computes.
+/// The outputs of a program, as nodes of a graph.
 #[derive(Clone, Debug, Default)]
 pub struct Outputs {
-    /// The value of each row, a node of no dimensions.
+    /// The value of each row, a node without dimensions.
     pub row: Option<NodeId>,
-    /// The value of each row if only their sum is wanted, all with weight one.
+    /// The value of each row if only the sum with unit weights is required.
     pub total: Option<NodeId>,
-    /// The gradient of each parameter leaf, where there is one; per-row nodes for the gradient of each row.
+    /// The gradient of each parameter leaf, if it exists; per-row nodes for the gradient of each row.
     pub gradient: Vec<Option<NodeId>>,
-    /// A value that depends on the parameters alone, a node of no dimensions.
+    /// A value that depends on the parameters alone, a node without dimensions.
     pub shared: Option<NodeId>,
-    /// Its gradient.
+    /// The gradient of the shared value.
     pub shared_gradient: Vec<Option<NodeId>>,
 }
 
 impl Outputs {
-    /// All nodes that are wanted, in the order of the fields.
+    /// Returns all required nodes in the order of the fields.
     pub fn roots(&self) -> impl Iterator<Item = NodeId> {
         let rows = self.row.iter().chain(&self.total).chain(self.gradient.iter().flatten());
         rows.chain(&self.shared).chain(self.shared_gradient.iter().flatten()).copied()
     }
 
-    /// The same outputs as nodes of another graph, given in the order of [`roots`](Self::roots).
+    /// Returns the same outputs with nodes of another graph, given in the order of [`roots`](Self::roots).
     #[must_use]
     pub fn renamed(&self, names: impl IntoIterator<Item = NodeId>) -> Self {
         let mut names = names.into_iter();
@@ -63,63 +64,64 @@ impl Outputs {
     }
 }
 
-/// Rows of a tile, at least and at most.
+/// The minimum and maximum number of rows of a tile.
 const TILE_ROWS: Range<usize> = 32..512;
-/// Bytes that its buffers, which every instruction runs through, should take in the nearest cache.
+/// The target size in bytes of the buffers of a tile, which should fit the L1 cache.
 const TILE_BYTES: usize = 24 << 10;
-/// Bytes that data rows which are read in place, twice in all, should take in the next one.
+/// The target size in bytes of data rows that are read in place. They are read twice and should fit the L2 cache.
 const IN_PLACE_BYTES: usize = 192 << 10;
-/// The same for programs with matrix products that are worth a call of their own.
+/// The target size in bytes of the buffers of a tile for programs with large matrix products.
 const LARGE_TILE_BYTES: usize = 4 << 20;
 const LARGE_PRODUCT: usize = 1 << 12;
 
-/// A compiled graph, with its buffers.
+/// A compiled graph with its buffers.
 #[derive(Debug)]
 pub struct Program<T> {
     before: Vec<Instruction>,
     tile: Vec<Instruction>,
     after: Vec<Instruction>,
-    accumulators: Vec<Store>,
+    accumulators: Vec<BufferId>,
     constants: Vec<Arc<[f64]>>,
     row: Option<RowValue>,
     total: Option<Total>,
     gradients: Vec<Gradient>,
-    /// Whether instructions of the tile add to the gradient of each row where it is wanted.
+    /// Whether instructions of the tile add to the gradient of each row in place.
     adds_in_place: bool,
     shared: Option<Total>,
     shared_gradients: Vec<Gradient>,
-    /// Where each parameter leaf lies in the coordinates.
+    /// The ranges of the parameter leaves in the coordinates.
     leaves: Vec<Range<usize>>,
     tile_rows: usize,
     work: usize,
-    /// The data leaves that are read, and the numbers per row of each.
-    read: Vec<(usize, usize)>,
+    /// The data leaves that the tile reads, and the numbers per row of each.
+    read: Vec<DataLeaf>,
     native: Vec<Vec<T>>,
     wide: Vec<Vec<f64>>,
     plan: Plan,
 }
 
-/// What a program consists of.
+/// A description of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The names of the instructions before the rows, for each tile, and after the rows.
     pub instructions: [Vec<String>; 3],
-    /// How many buffers there are, and their bytes.
+    /// The number of buffers.
     pub buffers: usize,
-    /// Bytes of all buffers.
+    /// The size of all buffers in bytes.
     pub bytes: usize,
-    /// Rows of a tile.
+    /// The number of rows of a tile.
     pub tile_rows: usize,
-    /// Values that were computed on the way to another and have no buffer.
+    /// The number of fused intermediate values, which have no buffer.
     pub fused: usize,
 }
 
 impl<T: Real> Program<T> {
-    /// Compiles `graph` to give `outputs`; `leaves` says where each parameter leaf lies in the coordinates.
+    /// Compiles `graph` to a program that computes `outputs`. `leaves` contains the range of each parameter leaf in the
+    /// coordinates.
     ///
     /// # Errors
     ///
-    /// If a row depends on other rows, or an operation is not supported.
+    /// Returns an error if a row depends on other rows or an operation is not supported.
     pub fn compile(graph: &Graph, outputs: &Outputs, leaves: &[Range<usize>]) -> Result<Self> {
         let needed = stage::needed(graph, outputs.roots());
         let stages = stage::stages(graph, &needed)?;
@@ -127,20 +129,20 @@ impl<T: Real> Program<T> {
         let mut row = outputs.row.map(|id| lowering.row_value(id)).transpose()?;
         let mut gradients = lowering.gradients(&outputs.gradient)?;
         let shared_gradients = lowering.gradients(&outputs.shared_gradient)?;
-        // After the gradients, which may need what is summed here.
+        // The gradients come first, because they may need values that are only summed here.
         let mut total = outputs.total.map(|id| lowering.total(id)).transpose()?;
         let shared = outputs.shared.map(|id| lowering.total(id)).transpose()?;
         let Lowering { mut native, mut wide, before, mut tile, after, accumulators, .. } = lowering;
-        let mut kept: Vec<&mut Store> =
+        let mut kept: Vec<&mut BufferId> =
             gradients.iter_mut().flat_map(|gradient| &mut gradient.terms).filter_map(stored).collect();
-        if let Some(RowValue::Rows(store, _)) = &mut row {
-            kept.push(store);
+        if let Some(RowValue::Rows(buffer, _)) = &mut row {
+            kept.push(buffer);
         }
-        kept.extend(total.iter_mut().flat_map(|total| &mut total.summands).flat_map(Summand::row_stores));
-        let read_later: Vec<Store> = kept.iter().map(|store| **store).collect();
+        kept.extend(total.iter_mut().flat_map(|total| &mut total.summands).flat_map(Summand::row_buffers));
+        let read_later: Vec<BufferId> = kept.iter().map(|buffer| **buffer).collect();
         tile = fuse::fuse(tile, &mut native, &read_later);
-        buffers::share(&mut tile, &mut native, Store::Native, &mut kept);
-        buffers::share(&mut tile, &mut wide, Store::Wide, &mut kept);
+        buffers::share(&mut tile, &mut native, BufferId::Native, &mut kept);
+        buffers::share(&mut tile, &mut wide, BufferId::Wide, &mut kept);
         let tile_rows = tile_rows::<T>(&tile, &native, &wide);
         let length = |buffer: &Buffer| buffer.features * if buffer.rows { tile_rows } else { 1 };
         let native: Vec<Vec<T>> = native.iter().map(|buffer| vec![T::ZERO; length(buffer)]).collect();
@@ -189,18 +191,19 @@ impl<T: Real> Program<T> {
         })
     }
 
-    /// Multiplications of matrices for one row: what makes a program worth dividing among threads.
+    /// Returns the number of multiplications in matrix products per row. Programs with a large number are worth
+    /// parallelizing.
     pub fn work(&self) -> usize {
         self.work
     }
 
-    /// What the program consists of.
+    /// Returns the description of the program.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 }
 
-/// Multiplications of matrices for one row.
+/// Returns the number of multiplications in matrix products per row.
 fn work(tile: &[Instruction]) -> usize {
     let products = tile.iter().map(|instruction| match instruction {
         Instruction::MultiplyData { width, columns, .. } | Instruction::ContractData { width, columns, .. } => {
@@ -212,19 +215,19 @@ fn work(tile: &[Instruction]) -> usize {
     products.sum()
 }
 
-/// The data leaf that an instruction reads for the first time in a tile, and the numbers per row.
-fn read(instruction: &Instruction) -> Option<(usize, usize)> {
+/// Returns the data leaf that an instruction is the first to read in a tile, and the numbers per row.
+fn read(instruction: &Instruction) -> Option<DataLeaf> {
     match instruction {
         Instruction::LoadData { leaf, width, .. }
         | Instruction::DotData { leaf, width, .. }
-        | Instruction::MultiplyData { leaf, width, .. } => Some((*leaf, *width)),
+        | Instruction::MultiplyData { leaf, width, .. } => Some(DataLeaf { leaf: *leaf, width: *width }),
         _ => None,
     }
 }
 
-fn stored(term: &mut Term) -> Option<&mut Store> {
+fn stored(term: &mut Term) -> Option<&mut BufferId> {
     match term {
-        Term::Dense { store, rows: true, .. } | Term::DataRow { coefficients: store, .. } => Some(store),
+        Term::Dense { buffer, rows: true, .. } | Term::DataRow { coefficients: buffer, .. } => Some(buffer),
         Term::Dense { .. } | Term::Number(_) => None,
     }
 }
@@ -238,7 +241,7 @@ fn constants(graph: &Graph) -> Vec<Arc<[f64]>> {
     (0..count).map(|number| graph.constant_values(number).clone()).collect()
 }
 
-/// As many rows as let what a tile touches stay in cache.
+/// Returns the number of rows for which the memory of a tile fits the cache.
 fn tile_rows<T>(tile: &[Instruction], native: &[Buffer], wide: &[Buffer]) -> usize {
     let features = |buffers: &[Buffer]| buffers.iter().filter(|b| b.rows).map(|b| b.features).sum::<usize>();
     let in_place: usize = tile

@@ -1,24 +1,24 @@
-//! When a node is computed.
+//! Scheduling of nodes.
 
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, Op};
 
-/// When a node is computed.
+/// The stage at which a node is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
-    /// Once per call, before the rows: what depends on the parameters alone.
+    /// Once per run, before the rows: values that depend on the parameters alone.
     Before,
     /// For every tile of rows.
     Tile,
-    /// Once per call, after the rows: what depends on sums over them.
+    /// Once per run, after the rows: values that depend on sums over the rows.
     After,
 }
 
-/// The stage of every node. Sums over the rows are added up with the tiles and known after them.
+/// Returns the stage of every node. Sums over the rows are accumulated by the tiles and complete after them.
 ///
 /// # Errors
 ///
-/// If the value of a row depends on a sum over the rows.
+/// Returns an error if the value of a row depends on a sum over the rows.
 pub(crate) fn stages(graph: &Graph, needed: &[bool]) -> Result<Vec<Stage>> {
     let mut stages = vec![Stage::Before; graph.nodes().len()];
     for id in graph.ids().filter(|id| needed[id.index()]) {
@@ -35,13 +35,13 @@ pub(crate) fn stages(graph: &Graph, needed: &[bool]) -> Result<Vec<Stage>> {
     Ok(stages)
 }
 
-/// Which nodes the roots depend on, themselves included.
+/// Returns which nodes the roots depend on, including the roots.
 pub(crate) fn needed(graph: &Graph, roots: impl IntoIterator<Item = NodeId>) -> Vec<bool> {
     let mut needed = vec![false; graph.nodes().len()];
-    let mut open: Vec<NodeId> = roots.into_iter().collect();
-    while let Some(id) = open.pop() {
+    let mut stack: Vec<NodeId> = roots.into_iter().collect();
+    while let Some(id) = stack.pop() {
         if !std::mem::replace(&mut needed[id.index()], true) {
-            open.extend(&graph.node(id).inputs);
+            stack.extend(&graph.node(id).inputs);
         }
     }
     needed
@@ -53,12 +53,12 @@ mod tests {
     use crate::graph::{BinaryOp, Kind};
 
     #[test]
-    fn a_row_that_depends_on_all_rows_is_refused() {
+    fn row_that_depends_on_all_rows_is_rejected() {
         let mut graph = Graph::new();
         let x = graph.data(0, [], Kind::Float);
         let total = graph.sum_rows(x);
-        let centred = graph.binary(BinaryOp::Sub, x, total).unwrap();
-        let needed = needed(&graph, [centred]);
+        let centered = graph.binary(BinaryOp::Sub, x, total).unwrap();
+        let needed = needed(&graph, [centered]);
         assert_eq!(stages(&graph, &needed), Err(Error::MixedRows));
         let only_total = super::needed(&graph, [total]);
         assert_eq!(stages(&graph, &only_total).unwrap()[total.index()], Stage::After);

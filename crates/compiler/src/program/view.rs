@@ -1,23 +1,45 @@
-//! Where a value lies, and the loops over several values at once.
+//! Strided views of buffers, and loops over several views.
 //!
-//! A value of dimensions F that each observation has lies as F × t numbers, the t observations of a tile innermost. Movement
-//! of axes changes offset and strides, which count features, not numbers.
+//! A per-row value of dimensions F is stored as F × t numbers, with the t observations of a tile innermost. Movement of
+//! axes changes the offset and the strides, which count features, not numbers.
 
-use crate::graph::{Stretch, strides};
+use crate::graph::{AxisSlice, strides};
 
-/// A buffer of a program.
+/// The identifier of a buffer of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Store {
-    /// Of floats and masks, in the program's precision.
+pub(crate) enum BufferId {
+    /// A buffer of floats and masks in the precision of the program.
     Native(usize),
-    /// Of integers, as f64.
+    /// A buffer of integers, stored as `f64`.
     Wide(usize),
 }
 
-/// A value as strides over a buffer.
+/// A position in a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Location {
+    pub(crate) buffer: BufferId,
+    /// The first feature.
+    pub(crate) offset: usize,
+}
+
+/// The loop of an instruction over a tile of `t` observations.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TileLoop<'a> {
+    pub(crate) plan: &'a LoopPlan,
+    pub(crate) t: usize,
+}
+
+impl TileLoop<'_> {
+    /// Returns the numbers per feature.
+    pub(crate) fn lanes(self) -> usize {
+        if self.plan.rows { self.t } else { 1 }
+    }
+}
+
+/// A strided view of a buffer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct View {
-    pub(crate) store: Store,
+    pub(crate) buffer: BufferId,
     /// Whether each observation has its own value.
     pub(crate) rows: bool,
     pub(crate) offset: usize,
@@ -26,17 +48,22 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// All of a buffer, row-major.
-    pub(crate) fn whole(store: Store, rows: bool, dims: &[usize]) -> Self {
+    /// Creates the row-major view of a whole buffer.
+    pub(crate) fn whole(buffer: BufferId, rows: bool, dims: &[usize]) -> Self {
         let strides = strides(dims).into_iter().map(|stride| stride as isize).collect();
-        Self { store, rows, offset: 0, dims: dims.to_vec(), strides }
+        Self { buffer, rows, offset: 0, dims: dims.to_vec(), strides }
+    }
+
+    /// Returns the position of the first element.
+    pub(crate) fn location(&self) -> Location {
+        Location { buffer: self.buffer, offset: self.offset }
     }
 
     pub(crate) fn size(&self) -> usize {
         self.dims.iter().product()
     }
 
-    /// Whether the elements lie one after another in row-major order.
+    /// Returns whether the elements are contiguous in row-major order.
     pub(crate) fn is_contiguous(&self) -> bool {
         let mut expected = 1;
         for (size, stride) in self.dims.iter().zip(&self.strides).rev() {
@@ -54,12 +81,12 @@ impl View {
         Self { dims, strides, ..self.clone() }
     }
 
-    pub(crate) fn slice(&self, stretches: &[Stretch]) -> Self {
+    pub(crate) fn slice(&self, slices: &[AxisSlice]) -> Self {
         let mut view = self.clone();
-        for (axis, stretch) in stretches.iter().enumerate() {
-            view.offset = view.offset.wrapping_add_signed(self.strides[axis] * stretch.start as isize);
-            view.dims[axis] = stretch.length;
-            view.strides[axis] *= stretch.step;
+        for (axis, slice) in slices.iter().enumerate() {
+            view.offset = view.offset.wrapping_add_signed(self.strides[axis] * slice.start as isize);
+            view.dims[axis] = slice.length;
+            view.strides[axis] *= slice.step;
         }
         view
     }
@@ -68,12 +95,12 @@ impl View {
         Self { dims: dims.to_vec(), strides: self.broadcast_strides(dims), ..self.clone() }
     }
 
-    /// The same elements under other dimensions, where strides can say that.
+    /// Returns a view with other dimensions, or `None` if strides cannot represent it.
     pub(crate) fn reshape(&self, dims: &[usize]) -> Option<Self> {
         if self.is_contiguous() {
-            return Some(Self { offset: self.offset, ..Self::whole(self.store, self.rows, dims) });
+            return Some(Self { offset: self.offset, ..Self::whole(self.buffer, self.rows, dims) });
         }
-        // Dimensions of size one come and go freely; all others must stay as they are.
+        // Dimensions of size one can be added and removed; the others must be equal.
         let kept = |dims: &[usize]| dims.iter().copied().filter(|size| *size != 1).collect::<Vec<_>>();
         if kept(&self.dims) != kept(dims) {
             return None;
@@ -83,7 +110,7 @@ impl View {
         Some(Self { dims: dims.to_vec(), strides: strides.collect::<Option<_>>()?, ..self.clone() })
     }
 
-    /// The strides over `dims`, which this view broadcasts to.
+    /// Returns the strides over `dims`, which this view broadcasts to.
     pub(crate) fn broadcast_strides(&self, dims: &[usize]) -> Vec<isize> {
         let missing = dims.len() - self.dims.len();
         let own = |axis: usize| if self.dims[axis] == 1 { 0 } else { self.strides[axis] };
@@ -91,25 +118,25 @@ impl View {
     }
 }
 
-/// A loop over runs of consecutive features, the same number in each.
+/// A loop over runs of consecutive features. All runs have the same length.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Loop {
-    /// Whether a run is `run` features of t observations each; otherwise `run` numbers.
+pub(crate) struct LoopPlan {
+    /// Whether a run consists of `run` features of t observations each, or of `run` numbers.
     pub(crate) rows: bool,
-    /// Features per run.
+    /// The number of features per run.
     pub(crate) run: usize,
-    /// For each run, where the result's and where each operand's begins; there are at most three operands.
+    /// For each run, the first feature of the result and of each operand. There are at most three operands.
     pub(crate) starts: Vec<[usize; 4]>,
-    /// For each operand, whether a run reads one number again and again rather than as many as the result has.
+    /// For each operand, whether a run reads a single number instead of one for each number of the result.
     pub(crate) splat: Vec<bool>,
 }
 
-/// The loop that computes a contiguous result of `dims` from `operands`, with runs as long as can be.
+/// Plans the loop that computes a contiguous result of dimensions `dims` from `operands`, with runs of maximal length.
 ///
-/// Operands are views with strides over `dims` (zero where they repeat).
-pub(crate) fn plan_loop(dims: &[usize], rows: bool, operands: &[(&View, Vec<isize>)]) -> Loop {
+/// Operands are views with strides over `dims`, which are zero along repeated axes.
+pub(crate) fn plan_loop(dims: &[usize], rows: bool, operands: &[(&View, Vec<isize>)]) -> LoopPlan {
     let mut axes = collapsed(dims, operands);
-    // A run of one feature is always possible when it has t observations, of which shared operands give one number.
+    // If the result is per row, a run of one feature is always possible: a shared operand is a single number.
     let is_splat = |view: &View, stride: isize| if rows { !view.rows } else { stride == 0 };
     let fits = |axis: &Axis| {
         axis.strides[0] == 1
@@ -143,17 +170,17 @@ pub(crate) fn plan_loop(dims: &[usize], rows: bool, operands: &[(&View, Vec<isiz
     if dims.contains(&0) {
         starts.clear();
     }
-    Loop { rows, run, starts, splat }
+    LoopPlan { rows, run, starts, splat }
 }
 
 #[derive(Clone, Debug)]
 struct Axis {
     size: usize,
-    /// Of the result, then of the operands.
+    /// The strides of the result and of the operands.
     strides: Vec<isize>,
 }
 
-/// The axes, outermost first, with neighbours merged that every value runs through in one go.
+/// Returns the axes, outermost first. Adjacent axes are merged if all values are contiguous across them.
 fn collapsed(dims: &[usize], operands: &[(&View, Vec<isize>)]) -> Vec<Axis> {
     let result = strides(dims);
     let mut axes: Vec<Axis> = Vec::new();
@@ -176,7 +203,7 @@ mod tests {
     use super::*;
 
     fn whole(dims: &[usize], rows: bool) -> View {
-        View::whole(Store::Native(0), rows, dims)
+        View::whole(BufferId::Native(0), rows, dims)
     }
 
     #[test]
@@ -187,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_vector_gives_one_number_per_run() {
+    fn shared_vector_is_broadcast_in_each_run() {
         let (a, b) = (whole(&[3, 4], true), whole(&[3, 1], false));
         let strides = b.broadcast_strides(&[3, 4]);
         let planned = plan_loop(&[3, 4], true, &[(&a, a.strides.clone()), (&b, strides)]);
@@ -197,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transposed_shared_matrix_is_read_number_by_number() {
+    fn transposed_shared_matrix_has_runs_of_one_number() {
         let a = whole(&[2, 3], false).permute(&[1, 0]);
         let planned = plan_loop(&[3, 2], false, &[(&a, a.strides.clone())]);
         assert_eq!((planned.run, planned.starts.len()), (1, 6));
@@ -205,11 +232,11 @@ mod tests {
     }
 
     #[test]
-    fn reshape_keeps_strides_where_it_can() {
+    fn reshape_preserves_strides_if_possible() {
         let view = whole(&[2, 3], true).permute(&[1, 0]);
         assert!(view.reshape(&[6]).is_none());
         assert_eq!(view.reshape(&[3, 1, 2]).unwrap().strides, [1, 0, 3]);
-        let flipped = whole(&[4], true).slice(&[Stretch { start: 3, length: 4, step: -1 }]);
+        let flipped = whole(&[4], true).slice(&[AxisSlice { start: 3, length: 4, step: -1 }]);
         assert_eq!((flipped.offset, flipped.strides.as_slice()), (3, [-1].as_slice()));
     }
 }

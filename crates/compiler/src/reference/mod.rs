@@ -1,6 +1,6 @@
-//! Plain evaluation of a graph in f64: slow, and simple enough to check the other passes against.
+//! Reference evaluation of a graph in `f64`: slow, and simple enough to check the other passes.
 //!
-//! Each node is computed for one observation after another; integers and masks are numbers too (true is one).
+//! Each node is computed for one observation after another. Integers and masks are represented by floats; true is one.
 
 mod movement;
 mod scalar;
@@ -10,39 +10,41 @@ use crate::graph::{Graph, Kind, Node, NodeId, Op, ReduceOp, Shape};
 
 pub use scalar::erf;
 
-/// What the leaves of a graph are.
+use movement::Array;
+
+/// The values of the leaves of a graph.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
-    /// The values of each parameter leaf, row-major.
+    /// The values of each parameter leaf in row-major order.
     pub parameters: Vec<Vec<f64>>,
-    /// The values of each data leaf: one observation after another, each row-major.
+    /// The values of each data leaf: one observation after another, each in row-major order.
     pub data: Vec<Vec<f64>>,
     /// The weight of each observation.
     pub weights: Vec<f64>,
 }
 
-/// What a node is.
+/// The value of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
-    /// Its shape.
+    /// The shape of the value.
     pub shape: Shape,
-    /// Row-major; if `shape.rows`, one observation after another.
+    /// The elements in row-major order; if `shape.rows` is true, one observation after another.
     pub values: Vec<f64>,
 }
 
 impl Value {
-    /// The value for observation number `row`; a shared value is the same for all.
+    /// Returns the value for observation `row`. A shared value is the same for all.
     pub fn row(&self, row: usize) -> &[f64] {
         let size = self.shape.size();
         if self.shape.rows { &self.values[row * size..(row + 1) * size] } else { &self.values }
     }
 }
 
-/// The values of all nodes for `n` observations.
+/// Evaluates all nodes for `n` observations.
 ///
 /// # Errors
 ///
-/// If a leaf is missing or has another size, or an index leaves its axis.
+/// Returns an error if a leaf is missing or has the wrong size, or if an index is out of range.
 pub fn evaluate(graph: &Graph, inputs: &Inputs, n: usize) -> Result<Vec<Value>> {
     let mut values: Vec<Value> = Vec::with_capacity(graph.nodes().len());
     for node in graph.nodes() {
@@ -53,11 +55,11 @@ pub fn evaluate(graph: &Graph, inputs: &Inputs, n: usize) -> Result<Vec<Value>> 
     Ok(values)
 }
 
-/// The values of `roots` alone, computing only what they need.
+/// Evaluates `roots` and the nodes that they depend on.
 ///
 /// # Errors
 ///
-/// As [`evaluate`].
+/// Returns the errors of [`evaluate`].
 pub fn evaluate_nodes(graph: &Graph, inputs: &Inputs, n: usize, roots: &[NodeId]) -> Result<Vec<Value>> {
     let mut needed = vec![false; graph.nodes().len()];
     roots.iter().for_each(|root| needed[root.index()] = true);
@@ -98,8 +100,8 @@ fn evaluate_node(graph: &Graph, node: &Node, arguments: &[&Value], inputs: &Inpu
         _ => {
             let mut values = Vec::new();
             for row in 0..if shape.rows { n } else { 1 } {
-                let of_row: Vec<(&[f64], &[usize])> =
-                    arguments.iter().map(|value| (value.row(row), value.shape.dims.as_slice())).collect();
+                let of_row: Vec<Array<'_>> =
+                    arguments.iter().map(|value| Array { values: value.row(row), dims: &value.shape.dims }).collect();
                 values.extend(evaluate_row(node, &of_row, arguments)?);
             }
             values
@@ -108,10 +110,10 @@ fn evaluate_node(graph: &Graph, node: &Node, arguments: &[&Value], inputs: &Inpu
     Ok(Value { shape, values })
 }
 
-fn evaluate_row(node: &Node, inputs: &[(&[f64], &[usize])], arguments: &[&Value]) -> Result<Vec<f64>> {
+fn evaluate_row(node: &Node, inputs: &[Array<'_>], arguments: &[&Value]) -> Result<Vec<f64>> {
     let dims = node.shape.dims.as_slice();
     let integer = node.kind == Kind::Int;
-    let (x, from) = inputs[0];
+    let Array { values: x, dims: from } = inputs[0];
     Ok(match &node.op {
         Op::Unary(op) => x.iter().map(|x| scalar::unary(*op, *x)).collect(),
         Op::Cast => x.iter().map(|x| scalar::cast(node.kind, *x)).collect(),
@@ -121,26 +123,26 @@ fn evaluate_row(node: &Node, inputs: &[(&[f64], &[usize])], arguments: &[&Value]
         Op::Where => element_wise(inputs, dims, |v| if scalar::truth(v[0]) { v[1] } else { v[2] }),
         Op::Reshape => x.to_vec(),
         Op::Permute(axes) => movement::permute(x, from, axes),
-        Op::Slice(stretches) => movement::slice_offsets(stretches, from).map(|offset| x[offset]).collect(),
-        Op::Unslice(stretches) => {
+        Op::Slice(slices) => movement::slice_offsets(slices, from).map(|offset| x[offset]).collect(),
+        Op::Unslice(slices) => {
             let mut values = vec![0.0; node.shape.size()];
-            movement::slice_offsets(stretches, dims).zip(x).for_each(|(offset, x)| values[offset] += x);
+            movement::slice_offsets(slices, dims).zip(x).for_each(|(offset, x)| values[offset] += x);
             values
         }
         Op::Expand => movement::broadcast_offsets(from, dims).map(|offset| x[offset]).collect(),
         Op::Cat(axis) => movement::cat(inputs, *axis),
-        Op::Reduce(op, axis) => movement::lines(x, from, *axis, |line| vec![reduce(*op, line)]),
-        Op::CumSum { axis, reverse } => movement::lines(x, from, *axis, |line| cumulative(line, *reverse)),
-        Op::LogSumExp(axis) => movement::lines(x, from, *axis, |line| vec![log_sum_exp(line)]),
-        Op::Softmax(axis) => movement::lines(x, from, *axis, softmax),
-        Op::LogSoftmax(axis) => movement::lines(x, from, *axis, |line| {
+        Op::Reduce(op, axis) => movement::map_axis(x, from, *axis, |line| vec![reduce(*op, line)]),
+        Op::CumSum { axis, reverse } => movement::map_axis(x, from, *axis, |line| cumulative(line, *reverse)),
+        Op::LogSumExp(axis) => movement::map_axis(x, from, *axis, |line| vec![log_sum_exp(line)]),
+        Op::Softmax(axis) => movement::map_axis(x, from, *axis, softmax),
+        Op::LogSoftmax(axis) => movement::map_axis(x, from, *axis, |line| {
             let total = log_sum_exp(line);
             line.iter().map(|x| x - total).collect()
         }),
         Op::Matmul => movement::matmul(inputs[0], inputs[1], dims),
-        Op::Select(axis) => movement::select(inputs[0], inputs[1].0, *axis)?,
+        Op::Select(axis) => movement::select(inputs[0], inputs[1].values, *axis)?,
         Op::SelectAdjoint { axis, length } => {
-            movement::select_adjoint(inputs[0], (inputs[1].0, arguments[1].shape.rank()), *axis, *length)?
+            movement::select_adjoint(inputs[0], inputs[1].values, arguments[1].shape.rank(), *axis, *length)?
         }
         Op::Gather(axis) => movement::gather(inputs[0], inputs[1], *axis)?,
         Op::GatherAdjoint { axis, length } => movement::gather_adjoint(x, inputs[1], *axis, *length)?,
@@ -148,14 +150,14 @@ fn evaluate_row(node: &Node, inputs: &[(&[f64], &[usize])], arguments: &[&Value]
     })
 }
 
-fn element_wise(inputs: &[(&[f64], &[usize])], dims: &[usize], f: impl Fn(&[f64]) -> f64) -> Vec<f64> {
+fn element_wise(inputs: &[Array<'_>], dims: &[usize], f: impl Fn(&[f64]) -> f64) -> Vec<f64> {
     let offsets: Vec<Vec<usize>> =
-        inputs.iter().map(|(_, from)| movement::broadcast_offsets(from, dims).collect()).collect();
+        inputs.iter().map(|input| movement::broadcast_offsets(input.dims, dims).collect()).collect();
     let mut arguments = [0.0; 3];
     (0..dims.iter().product())
         .map(|i| {
-            for ((argument, (x, _)), offsets) in arguments.iter_mut().zip(inputs).zip(&offsets) {
-                *argument = x[offsets[i]];
+            for ((argument, input), offsets) in arguments.iter_mut().zip(inputs).zip(&offsets) {
+                *argument = input.values[offsets[i]];
             }
             f(&arguments)
         })

@@ -1,13 +1,13 @@
-//! Functions of single numbers.
+//! Functions of scalars.
 
 use std::f64::consts::PI;
 
 use crate::graph::{BinaryOp, CompareOp, Kind, LogicOp, UnaryOp};
-use crate::shorthand::is;
+use crate::shorthand::exact_eq;
 
-/// Whether a mask's number is true.
+/// Returns whether a mask is true.
 pub(super) fn truth(x: f64) -> bool {
-    !is(x, 0.0)
+    !exact_eq(x, 0.0)
 }
 
 pub(super) fn cast(kind: Kind, x: f64) -> f64 {
@@ -85,7 +85,7 @@ pub(super) fn binary(op: BinaryOp, integer: bool, a: f64, b: f64) -> f64 {
         BinaryOp::Div => a / b,
         BinaryOp::Rem => a - b * (a / b).floor(),
         BinaryOp::Pow => a.powf(b),
-        // Ties and unordered numbers give the first, as Burn's `max_pair` and `min_pair` do.
+        // For ties and NaN the result is the first operand, as in Burn's `max_pair` and `min_pair`.
         BinaryOp::Max => {
             if a < b {
                 b
@@ -106,8 +106,8 @@ pub(super) fn binary(op: BinaryOp, integer: bool, a: f64, b: f64) -> f64 {
 
 pub(super) fn compare(op: CompareOp, a: f64, b: f64) -> bool {
     match op {
-        CompareOp::Equal => is(a, b),
-        CompareOp::NotEqual => !is(a, b),
+        CompareOp::Equal => exact_eq(a, b),
+        CompareOp::NotEqual => !exact_eq(a, b),
         CompareOp::Greater => a > b,
         CompareOp::GreaterEqual => a >= b,
         CompareOp::Less => a < b,
@@ -123,8 +123,8 @@ pub(super) fn logic(op: LogicOp, a: f64, b: f64) -> bool {
     }
 }
 
-/// The error function: below 3 its series with positive terms, 2/√π e^(−x²) Σ 2ᵏ x^(2k+1) / (2k+1)!!, above it the
-/// continued fraction of the complement.
+/// Returns the error function. For |x| < 3, this is its series with positive terms, 2/√π e^(−x²) Σ 2ᵏ x^(2k+1) /
+/// (2k+1)!!, and above the continued fraction of the complement.
 pub fn erf(x: f64) -> f64 {
     let z = x.abs();
     let value = if z.is_nan() {
@@ -152,7 +152,7 @@ mod tests {
     use super::erf;
 
     #[test]
-    fn erf_has_its_known_values() {
+    fn erf_known_values() {
         let known = [
             (0.0, 0.0),
             (0.5, 0.520_499_877_813_046_5),

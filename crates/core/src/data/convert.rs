@@ -1,66 +1,63 @@
-//! Data sets from columns, and from names known at run time to types known at compile time.
+//! Conversions of columns to data sets, and of data sets with names to data sets with a type.
 
 use std::sync::Arc;
 
 use burn_tensor::{Bool, Int, Tensor, kind::Basic};
+use sgmcmc_gradient::data::{Column, Columns, Kind, Rows, check_columns, find};
+use sgmcmc_gradient::{Error, Result};
 
-use super::dataset::{ROOT, check_columns};
-use super::{Column, Dataset, Rows};
+use super::Dataset;
+use super::dataset::ROOT;
+use super::tensor::{dtype, gather};
 use crate::array::default_device;
-use crate::error::{Error, Result};
 use crate::tree::{Leaf, Named, Path, TensorTree, Visitor};
 
 impl Dataset<Named> {
-    /// The observations in `columns`, which closures see by their names.
+    /// Creates a data set from columns, which closures access by name.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if [`Columns::check`] does.
+    ///
+    /// # Examples
     ///
     /// ```
-    /// use sgmcmc_core::{Dataset, data::Column};
+    /// use sgmcmc::data::Column;
+    /// use sgmcmc::prelude::*;
     ///
     /// let x = Column::new("x", vec![0.5_f32, 1.0, -1.0, 2.0, 0.0, 3.0], [2])?;
     /// let y = Column::new("y", vec![1.0_f32, 0.0, 1.0], [])?;
     /// assert_eq!(Dataset::from_columns(vec![x, y])?.observations(), 3);
-    /// # Ok::<(), sgmcmc_core::Error>(())
+    /// # Ok::<(), sgmcmc::Error>(())
     /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`Dataset::new`], and if two columns have the same name.
-    pub fn from_columns(columns: Vec<Column>) -> Result<Self> {
-        columns.iter().try_for_each(Column::check_finite)?;
-        Self::from_columns_allow_non_finite(columns)
-    }
-
-    /// As [`from_columns`](Self::from_columns), but the values are not looked at: NaN and infinite values are let through, and
-    /// columns in a mapped file are not read.
-    pub fn from_columns_allow_non_finite(columns: Vec<Column>) -> Result<Self> {
-        let observations = check_columns(&columns)?;
-        let repeated = |(index, column): (usize, &Column)| {
-            columns[..index].iter().any(|earlier| earlier.name() == column.name()).then(|| column.name().to_owned())
-        };
-        if let Some(leaf) = columns.iter().enumerate().find_map(repeated) {
-            return Err(Error::RepeatedLeaf { leaf });
-        }
-        let template = columns.iter().fold(Named::new(), |tree, column| tree.with(column.name(), first_row(column)));
+    pub fn from_columns(columns: impl Into<Columns>) -> Result<Self> {
+        let columns = columns.into();
+        let observations = columns.check()?;
+        let columns = columns.into_vec();
+        let with_leaf = |tree: Named, column: &Column| tree.with(column.name(), first_observation(column));
+        let template = columns.iter().fold(Named::new(), with_leaf);
         Ok(Self { columns: Arc::new(columns), template: Arc::new(template), observations })
     }
 
-    /// The same observations as a tree of type `D`, which has the structure of `template`.
+    /// Returns these observations as a tree of type `D` with the structure of `template`.
     ///
-    /// Leaves are matched by name; of the template, only the names, ranks and kinds of the leaves count. Leaves the template does
-    /// not have are left out. A template that is one bare tensor takes the leaf `data`.
-    ///
-    /// ```
-    /// use sgmcmc_core::{Columns, array, zeros};
-    ///
-    /// let named = Columns::new().leaf("1", vec![4_i64, 2], [2])?.leaf("0", vec![0.5; 6], [2, 3])?.build()?;
-    /// let typed = named.typed(&(zeros([1, 1]), array(vec![0_i64], [1])?))?;
-    /// assert_eq!(typed.columns()[0].name(), "0");
-    /// # Ok::<(), sgmcmc_core::Error>(())
-    /// ```
+    /// Leaves are matched by name. Only the names, ranks and kinds of the leaves of the template matter. Leaves that
+    /// the template does not have are omitted. A template that is a single tensor takes the leaf `data`.
     ///
     /// # Errors
     ///
-    /// If a leaf of the template is missing here, or has another rank or kind.
+    /// Returns an error if a leaf of the template is missing in the data, or has another rank or kind.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let named = Columns::new().leaf("1", vec![4_i64, 2], [2])?.leaf("0", vec![0.5; 6], [2, 3])?.into_dataset()?;
+    /// let typed = named.typed(&(zeros([1, 1]), array(vec![0_i64], [1])?))?;
+    /// assert_eq!(typed.columns()[0].name(), "0");
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
     pub fn typed<D: TensorTree>(&self, template: &D) -> Result<Dataset<D>> {
         let mut matcher = Matcher { available: &self.columns, chosen: Ok(Vec::new()) };
         template.visit(&mut Path::root(), &mut matcher);
@@ -70,10 +67,36 @@ impl Dataset<Named> {
     }
 }
 
-/// The first row as a tensor of the column's rank, which is 1 to 6.
-fn first_row(column: &Column) -> Leaf {
+/// Conversion of columns to a data set with leaves that are accessed by name.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::prelude::*;
+///
+/// let data = Columns::new().leaf("y", vec![1.0, 2.0, 4.0], [3])?.into_dataset()?;
+/// assert_eq!(data.observations(), 3);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
+pub trait IntoDataset {
+    /// Converts the columns with [`Dataset::from_columns`].
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if [`Columns::check`] does.
+    fn into_dataset(self) -> Result<Dataset<Named>>;
+}
+
+impl IntoDataset for Columns {
+    fn into_dataset(self) -> Result<Dataset<Named>> {
+        Dataset::from_columns(self)
+    }
+}
+
+/// Returns the first observation as a tensor of the column's rank, which is 1 to 6.
+fn first_observation(column: &Column) -> Leaf {
     fn tensor<const D: usize, K: Basic>(column: &Column) -> Tensor<D, K> {
-        Tensor::from_data(column.gather(Rows::range(0..1)), (&default_device(), column.dtype()))
+        Tensor::from_data(gather(column, Rows::range(0..1)), (&default_device(), dtype(column.element_type())))
     }
     macro_rules! by_rank {
         ($kind:ty) => {
@@ -88,9 +111,9 @@ fn first_row(column: &Column) -> Leaf {
         };
     }
     match column.kind() {
-        "float" => by_rank!(burn_tensor::Float),
-        "integer" => by_rank!(Int),
-        _ => by_rank!(Bool),
+        Kind::Float => by_rank!(burn_tensor::Float),
+        Kind::Integer => by_rank!(Int),
+        Kind::Boolean => by_rank!(Bool),
     }
 }
 
@@ -101,9 +124,9 @@ struct Matcher<'a> {
 }
 
 impl Matcher<'_> {
-    fn push(&mut self, path: &Path, rank: usize, kind: &'static str) {
+    fn push(&mut self, path: &Path, rank: usize, kind: Kind) {
         if let Ok(chosen) = &mut self.chosen {
-            match find(self.available, &path.name_or(ROOT), rank, kind) {
+            match matching(self.available, &path.name_or(ROOT), rank, kind) {
                 Ok(column) => chosen.push(column.clone()),
                 Err(error) => self.chosen = Err(error),
             }
@@ -111,18 +134,15 @@ impl Matcher<'_> {
     }
 }
 
-/// The column `name` among `columns`.
-pub(super) fn named<'a>(columns: &'a [Column], name: &str) -> Result<&'a Column> {
-    columns.iter().find(|column| column.name() == name).ok_or_else(|| {
-        let known: Vec<_> = columns.iter().map(|column| format!("`{}`", column.name())).collect();
-        Error::UnknownLeaf { leaf: name.into(), known: known.join(", ") }
-    })
-}
-
-fn find<'a>(columns: &'a [Column], name: &str, rank: usize, kind: &'static str) -> Result<&'a Column> {
-    let column = named(columns, name)?;
+/// Returns the column `name`.
+///
+/// # Errors
+///
+/// Returns an error if there is no such column, or if it has another rank or kind.
+fn matching<'a>(columns: &'a [Column], name: &str, rank: usize, kind: Kind) -> Result<&'a Column> {
+    let column = find(columns, name)?;
     if column.kind() != kind {
-        return Err(Error::LeafKind { leaf: name.into(), found: column.kind(), expected: kind });
+        return Err(Error::LeafKind { leaf: name.into(), found: column.kind().name(), expected: kind.name() });
     }
     let found = column.row_shape().len() + 1;
     if found != rank {
@@ -133,15 +153,15 @@ fn find<'a>(columns: &'a [Column], name: &str, rank: usize, kind: &'static str) 
 
 impl Visitor for Matcher<'_> {
     fn float<const D: usize>(&mut self, path: &Path, _tensor: &Tensor<D>) {
-        self.push(path, D, "float");
+        self.push(path, D, Kind::Float);
     }
 
     fn int<const D: usize>(&mut self, path: &Path, _tensor: &Tensor<D, Int>) {
-        self.push(path, D, "integer");
+        self.push(path, D, Kind::Integer);
     }
 
     fn bool<const D: usize>(&mut self, path: &Path, _tensor: &Tensor<D, Bool>) {
-        self.push(path, D, "boolean");
+        self.push(path, D, Kind::Boolean);
     }
 }
 
@@ -149,11 +169,10 @@ impl Visitor for Matcher<'_> {
 mod tests {
     use super::*;
     use crate::array::{array, zeros};
-    use crate::data::Columns;
 
     fn named_data() -> Dataset<Named> {
         let columns = Columns::new().leaf("y", vec![1_i64, 2, 3], [3]).unwrap();
-        columns.leaf("x", vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0], [3, 2]).unwrap().build().unwrap()
+        columns.leaf("x", vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0], [3, 2]).unwrap().into_dataset().unwrap()
     }
 
     #[test]
@@ -171,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leaf_that_does_not_match_is_named() {
+    fn errors_name_the_leaf_that_does_not_match() {
         let message = |template: Named| named_data().typed(&template).unwrap_err().to_string();
         let missing = message(Named::new().with("z", zeros([1])));
         assert!(missing.contains("no data leaf `z`") && missing.contains("`y`, `x`"), "{missing}");
@@ -182,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_make_no_data_set_are_named() {
+    fn errors_name_invalid_columns() {
         let ragged = Column::new("x", vec![0.0; 5], [2]).unwrap_err().to_string();
         assert!(ragged.contains("`x`") && ragged.contains("5 values"), "{ragged}");
         assert!(Column::new("x", Vec::<f64>::new(), [0]).is_err());
@@ -193,12 +212,12 @@ mod tests {
         assert!(error.contains("two data leaves are called `x`"), "{error}");
         let nan = Column::new("x", vec![0.0, f64::NAN], []).unwrap();
         assert!(Dataset::from_columns(vec![nan.clone()]).unwrap_err().to_string().contains("NaN at row 1"));
-        assert!(Dataset::from_columns_allow_non_finite(vec![nan]).is_ok());
+        assert!(Dataset::from_columns(Columns::from(vec![nan]).allow_non_finite()).is_ok());
     }
 
     #[test]
-    fn bytes_from_outside_are_booleans() {
-        let column = Column::new("seen", crate::data::Values::BoolBytes(vec![0, 1, 7].into()), []).unwrap();
+    fn nonzero_bytes_are_true() {
+        let column = Column::new("seen", sgmcmc_gradient::data::Values::BoolBytes(vec![0, 1, 7].into()), []).unwrap();
         let data = Dataset::from_columns(vec![column]).unwrap();
         let seen = data.batch(Rows::range(0..3), &default_device()).unwrap().get_bool::<1>("seen");
         assert_eq!(seen.into_data().iter::<bool>().collect::<Vec<_>>(), [false, true, true]);

@@ -3,59 +3,38 @@
 use std::fmt;
 use std::sync::Arc;
 
-use burn_tensor::{Bool, DType, Device, Int, Tensor, TensorData};
+use burn_tensor::{Bool, Device, Int, Tensor, TensorData};
+use sgmcmc_gradient::Result;
+use sgmcmc_gradient::data::{Column, Precision, Rows, check_columns};
 
-use super::{Column, Rows};
+use super::tensor::{self, dtype, gather};
 use crate::array::default_device;
-use crate::error::{Error, Result};
 use crate::tree::{Path, Source, TensorTree, Visitor};
 
-/// The name of the only leaf of a data set that is one bare tensor.
+/// The name of the leaf of a data set that is a single tensor.
 pub(super) const ROOT: &str = "data";
 
-/// The float type a likelihood is computed in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Precision {
-    /// f32.
-    Single,
-    /// f64.
-    Double,
-}
-
-impl Precision {
-    /// The type as Burn names it.
-    pub fn dtype(self) -> DType {
-        match self {
-            Self::Single => DType::F32,
-            Self::Double => DType::F64,
-        }
-    }
-
-    pub(crate) fn of(dtype: DType) -> Option<Self> {
-        match dtype {
-            DType::F32 => Some(Self::Single),
-            DType::F64 => Some(Self::Double),
-            _ => None,
-        }
-    }
-}
-
-/// Observations, held in host memory, shown to closures as a tree of tensors of type `D`.
+/// Observations in host memory, which closures receive as a tree of tensors of type `D`.
 ///
-/// The first axis of every leaf is the observation. Cloning shares the memory.
+/// The first axis of every leaf is the observation. Clones share the memory.
+///
+/// # Examples
 ///
 /// ```
-/// use sgmcmc_core::{Dataset, array};
+/// use sgmcmc::prelude::*;
 ///
 /// let x = array(vec![0.5_f32, 1.0, -1.0, 2.0, 0.0, 3.0], [3, 2])?;
 /// let y = array(vec![1.0_f32, 0.0, 1.0], [3])?;
 /// let data = Dataset::new((x, y))?;
 /// assert_eq!(data.observations(), 3);
-/// # Ok::<(), sgmcmc_core::Error>(())
+/// # Ok::<(), sgmcmc::Error>(())
 /// ```
 pub struct Dataset<D> {
+    /// The leaves, in the order of the tree.
     pub(super) columns: Arc<Vec<Column>>,
+    /// A tree with one observation that has the structure of `D`.
     pub(super) template: Arc<D>,
+    /// The number of observations.
     pub(super) observations: usize,
 }
 
@@ -71,40 +50,84 @@ impl<D> fmt::Debug for Dataset<D> {
         let mut leaves = f.debug_struct("Dataset");
         leaves.field("observations", &self.observations);
         for column in self.columns.iter() {
-            leaves.field(column.name(), &(column.dtype(), column.row_shape()));
+            leaves.field(column.name(), &(column.element_type(), column.row_shape()));
         }
         leaves.finish()
     }
 }
 
 impl Dataset<()> {
-    /// No observations, for a model that is a log density alone.
+    /// Creates a data set without observations, for a model that is only a log density.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::prelude::*;
+    ///
+    /// assert_eq!(Dataset::none().observations(), 0);
+    /// ```
     pub fn none() -> Self {
         Self { columns: Arc::default(), template: Arc::new(()), observations: 0 }
     }
 }
 
 impl<D: TensorTree> Dataset<D> {
-    /// Takes the observations from a tree of tensors.
+    /// Creates a data set from a tree of tensors.
     ///
     /// # Errors
     ///
-    /// If there is no leaf or no row, if leaves disagree on the number of rows or on the float type, if an element type is
-    /// none of f32, f64, integers and bool, or if a value is NaN or infinite.
+    /// Returns an error if there is no leaf or no observation, if leaves differ in the number of observations or in the
+    /// float type, if an element type is not `f32`, `f64`, an integer or `bool`, or if a value is NaN or infinite.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let data = Dataset::new(array(vec![0.5, 1.5], [2])?)?;
+    /// assert_eq!(data.columns()[0].name(), "data");
+    /// assert!(Dataset::new(array(vec![f64::NAN], [1])?).is_err());
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
     pub fn new(tree: D) -> Result<Self> {
         let data = Self::allow_non_finite(tree)?;
         data.columns.iter().try_for_each(Column::check_finite)?;
         Ok(data)
     }
 
-    /// As [`new`](Self::new), but NaN and infinite values are let through, for likelihoods that know what to do with them.
+    /// Creates a data set from a tree of tensors in which values may be NaN or infinite.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error under the same conditions as [`new`](Self::new), except for values that are NaN or infinite.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let censored = array(vec![1.0, f64::INFINITY], [2])?;
+    /// assert_eq!(Dataset::allow_non_finite(censored)?.observations(), 2);
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
     pub fn allow_non_finite(tree: D) -> Result<Self> {
         let columns = columns_of(&tree)?;
         let observations = check_columns(&columns)?;
         Ok(Self::assemble(columns, &tree, observations))
     }
 
-    /// The same observations with every float leaf converted to `precision`.
+    /// Returns these observations with every float leaf converted to `precision`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::data::Precision;
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let data = Dataset::new(array(vec![0.5, 1.5], [2])?)?.with_precision(Precision::Single);
+    /// assert_eq!(data.precision(), Some(Precision::Single));
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
     #[must_use]
     pub fn with_precision(self, precision: Precision) -> Self {
         let columns = Arc::unwrap_or_clone(self.columns);
@@ -112,88 +135,79 @@ impl<D: TensorTree> Dataset<D> {
         Self::assemble(columns, &*self.template, self.observations)
     }
 
-    /// The number of observations, N.
+    /// Returns the number N of observations.
     pub fn observations(&self) -> usize {
         self.observations
     }
 
-    /// The leaves, in the order of the tree.
+    /// Returns the leaves, in the order of the tree.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// The float type of the leaves, if there is a float leaf.
+    /// Returns the precision of the float leaves, or `None` if there is no float leaf.
     pub fn precision(&self) -> Option<Precision> {
-        self.columns.iter().find_map(|column| Precision::of(column.dtype()))
+        self.columns.iter().find_map(|column| Precision::from_element_type(column.element_type()))
     }
 
-    /// Bytes the observations take.
+    /// Returns the size of the observations in bytes.
     pub fn bytes(&self) -> usize {
         self.columns.iter().map(Column::bytes).sum()
     }
 
-    /// The selected rows as the tree a closure takes, on `device`. Weights play no part.
+    /// Returns the selected observations as a tree of tensors on `device`. The weights of `rows` are ignored.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a selected observation does not exist, or if the file that holds a leaf can no longer be
+    /// read.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::data::Rows;
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let data = Dataset::new(array(vec![0.5, 1.5, 2.5], [3])?)?;
+    /// let batch: Tensor<1> = data.batch(Rows::list(&[2, 0]), &sgmcmc::default_device())?;
+    /// assert_eq!(batch.into_data().iter::<f64>().collect::<Vec<_>>(), [2.5, 0.5]);
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
     pub fn batch(&self, rows: Rows<'_>, device: &Device) -> Result<D> {
         rows.check(self.observations)?;
         self.columns.iter().try_for_each(Column::check_readable)?;
         let batch = self.template.rebuild(&mut Gatherer { columns: self.columns.iter(), rows, device });
-        // Again, because a file may have been cut in between.
+        // Checked again, because another process may have truncated the file in between.
         self.columns.iter().try_for_each(Column::check_readable)?;
         Ok(batch)
     }
 
+    /// Creates a data set from columns that have been checked, with the structure of `like`.
     pub(super) fn assemble(columns: Vec<Column>, like: &D, observations: usize) -> Self {
         let device = default_device();
         let first = Rows::range(0..observations.min(1));
-        // One row is enough to know the structure; the tree that was given need not be kept in memory.
+        // One observation suffices for the structure, so that `like` need not stay in memory.
         let template = like.rebuild(&mut Gatherer { columns: columns.iter(), rows: first, device: &device });
         Self { columns: Arc::new(columns), template: Arc::new(template), observations }
     }
 }
 
+/// Copies the leaves of a tree to columns.
 fn columns_of<D: TensorTree>(tree: &D) -> Result<Vec<Column>> {
-    let mut collector = Collector { columns: Ok(Vec::new()) };
+    let mut collector = ColumnCollector { columns: Ok(Vec::new()) };
     tree.visit(&mut Path::root(), &mut collector);
     collector.columns
 }
 
-pub(super) fn check_columns(columns: &[Column]) -> Result<usize> {
-    let Some(first) = columns.first() else {
-        return Err(Error::EmptyDataset { reason: "it has no leaf".into() });
-    };
-    if first.observations() == 0 {
-        return Err(Error::EmptyDataset { reason: format!("leaf `{}` has no row", first.name()) });
-    }
-    if let Some(other) = columns.iter().find(|column| column.observations() != first.observations()) {
-        return Err(Error::RowCount {
-            leaf: other.name().into(),
-            found: other.observations(),
-            first: first.name().into(),
-            expected: first.observations(),
-        });
-    }
-    let mut floats = columns.iter().filter(|column| column.dtype().is_float());
-    if let Some(first) = floats.next()
-        && let Some(other) = floats.find(|column| column.dtype() != first.dtype())
-    {
-        return Err(Error::MixedPrecision {
-            leaf: other.name().into(),
-            found: other.dtype().name().into(),
-            first: first.name().into(),
-            expected: first.dtype().name().into(),
-        });
-    }
-    Ok(first.observations())
-}
-
-struct Collector {
+/// Copies leaves to columns until the first error.
+struct ColumnCollector {
     columns: Result<Vec<Column>>,
 }
 
-impl Collector {
+impl ColumnCollector {
     fn push(&mut self, path: &Path, data: TensorData) {
         if let Ok(columns) = &mut self.columns {
-            match Column::from_tensor(path.name_or(ROOT), data) {
+            match tensor::column(path.name_or(ROOT), data) {
                 Ok(column) => columns.push(column),
                 Err(error) => self.columns = Err(error),
             }
@@ -201,7 +215,7 @@ impl Collector {
     }
 }
 
-impl Visitor for Collector {
+impl Visitor for ColumnCollector {
     fn float<const D: usize>(&mut self, path: &Path, tensor: &Tensor<D>) {
         self.push(path, tensor.to_data());
     }
@@ -215,7 +229,7 @@ impl Visitor for Collector {
     }
 }
 
-/// Makes leaves from rows of the columns, which come in the order of the leaves.
+/// Creates leaves from selected observations of the columns, which are in the order of the leaves.
 struct Gatherer<'a> {
     columns: std::slice::Iter<'a, Column>,
     rows: Rows<'a>,
@@ -225,8 +239,9 @@ struct Gatherer<'a> {
 impl Gatherer<'_> {
     fn next<const D: usize, K: burn_tensor::kind::Basic>(&mut self, like: &Tensor<D, K>) -> Tensor<D, K> {
         match self.columns.next() {
-            Some(column) => Tensor::from_data(column.gather(self.rows), (self.device, column.dtype())),
-            // A tree asks for as many leaves as it showed; keep the template's rather than panic.
+            Some(column) => Tensor::from_data(gather(column, self.rows), (self.device, dtype(column.element_type()))),
+            // `rebuild` requests as many leaves as `visit` passes. An incorrect implementation must not cause a panic
+            // here.
             None => like.clone(),
         }
     }
@@ -250,7 +265,10 @@ impl Source for Gatherer<'_> {
 mod tests {
     use super::*;
     use crate::array::array;
-    use crate::data::Columns;
+    use crate::data::IntoDataset;
+    use burn_tensor::DType;
+    use sgmcmc_gradient::Columns;
+    use sgmcmc_gradient::data::ElementType;
 
     fn message<T: fmt::Debug>(result: Result<T>) -> String {
         result.unwrap_err().to_string()
@@ -272,27 +290,30 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn errors_name_the_leaf() {
         let columns = || Columns::new().leaf("x", vec![0.0; 6], [3, 2]).unwrap();
-        let rows = message(columns().leaf("y", vec![0.0; 2], [2]).unwrap().build());
+        let rows = message(columns().leaf("y", vec![0.0; 2], [2]).unwrap().into_dataset());
         assert!(rows.contains("`y` has 2 rows but `x` has 3"), "{rows}");
-        let mixed = message(columns().leaf("y", vec![0.0_f32; 3], [3]).unwrap().build());
+        let mixed = message(columns().leaf("y", vec![0.0_f32; 3], [3]).unwrap().into_dataset());
         assert!(mixed.contains("`y` is f32 but `x` is f64"), "{mixed}");
         let shape = message(Columns::new().leaf("x", vec![0.0; 5], [3, 2]));
         assert!(shape.contains("5 values do not fill shape [3, 2]"), "{shape}");
-        let nan = message(Columns::new().leaf("x", vec![0.0, 1.0, 2.0, f64::NAN], [2, 2]).unwrap().build());
+        let nan = message(Columns::new().leaf("x", vec![0.0, 1.0, 2.0, f64::NAN], [2, 2]).unwrap().into_dataset());
         assert!(nan.contains("`x` holds NaN at row 1, column 1"), "{nan}");
-        let infinite = message(Columns::new().leaf("y", vec![0.0, f32::INFINITY], [2]).unwrap().build());
+        let infinite = message(Columns::new().leaf("y", vec![0.0, f32::INFINITY], [2]).unwrap().into_dataset());
         assert!(infinite.contains("`y` holds inf at row 1"), "{infinite}");
-        assert!(message(Columns::new().build()).contains("no leaf"));
-        assert!(message(Columns::new().leaf("x", Vec::<f32>::new(), [0]).unwrap().build()).contains("`x` has no row"));
+        assert!(message(Columns::new().into_dataset()).contains("no leaf"));
+        assert!(
+            message(Columns::new().leaf("x", Vec::<f32>::new(), [0]).unwrap().into_dataset())
+                .contains("`x` has no row")
+        );
     }
 
     #[test]
     fn precision_converts_floats_only() {
         let data = Columns::new().leaf("x", vec![0.5; 2], [2]).unwrap().leaf("i", vec![1_i32; 2], [2]).unwrap();
-        let data = data.build().unwrap().with_precision(Precision::Single);
+        let data = data.into_dataset().unwrap().with_precision(Precision::Single);
         assert_eq!(data.precision(), Some(Precision::Single));
-        assert_eq!(data.columns()[1].dtype(), DType::I32);
+        assert_eq!(data.columns()[1].element_type(), ElementType::I32);
     }
 }

@@ -1,17 +1,13 @@
-//! Data sets: columns of numbers in host memory or in a mapped file, seen by closures as a tree of tensors.
+//! Data sets: columns of numbers that closures receive as a tree of tensors.
 
-mod buffer;
-mod column;
-mod columns;
 mod convert;
 mod dataset;
-mod rows;
 mod scaling;
 mod split;
+mod tensor;
 
-pub use buffer::{Buffer, Owner};
-pub use column::{Column, Values};
-pub use columns::Columns;
-pub use dataset::{Dataset, Precision};
-pub use rows::{Rows, Selection, Weights};
+pub(crate) use tensor::dtype as element_dtype;
+
+pub use convert::IntoDataset;
+pub use dataset::Dataset;
 pub use scaling::Scaling;

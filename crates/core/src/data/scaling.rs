@@ -1,31 +1,35 @@
-//! Scaling of a float leaf, column by column: x' = (x − shift) / scale.
-//!
-//! | | shift | scale |
-//! |---|---|---|
-//! | standardise | mean | standard deviation (divisor N) |
-//! | min-max | smallest value | largest − smallest value |
-//!
-//! A column that is constant has scale 1: it becomes 0, and comes back when inverted.
+//! Scaling of the columns of a float leaf.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::convert::named;
-use super::{Column, Dataset, Values};
-use crate::error::{Error, Result};
+use sgmcmc_gradient::data::{Column, Values, find};
+use sgmcmc_gradient::{Error, Result};
+
+use super::Dataset;
 use crate::tree::TensorTree;
 
-/// A scaling fitted to one leaf, to be applied to that and to other data.
+/// A scaling of the columns of a float leaf, x' = (x − shift) / scale, fitted to one data set and applicable to others.
+///
+/// | constructor | shift | scale |
+/// |---|---|---|
+/// | [`standardize`](Self::standardize) | mean | standard deviation (divisor N) |
+/// | [`min_max`](Self::min_max) | smallest value | largest − smallest value |
+///
+/// A constant column has scale 1: it becomes 0, and [`invert`](Self::invert) restores it.
+///
+/// # Examples
 ///
 /// ```
-/// use sgmcmc_core::{Columns, data::Scaling};
+/// use sgmcmc::data::Scaling;
+/// use sgmcmc::prelude::*;
 ///
-/// let train = Columns::new().leaf("x", vec![0.0, 10.0, 5.0, 30.0], [2, 2])?.build()?;
-/// let test = Columns::new().leaf("x", vec![10.0, 20.0], [1, 2])?.build()?;
+/// let train = Columns::new().leaf("x", vec![0.0, 10.0, 5.0, 30.0], [2, 2])?.into_dataset()?;
+/// let test = Columns::new().leaf("x", vec![10.0, 20.0], [1, 2])?.into_dataset()?;
 /// let scaling = Scaling::min_max(&train, "x")?;
 /// assert_eq!(scaling.apply(&test)?.columns()[0].values(), &vec![2.0, 0.5].into());
-/// # Ok::<(), sgmcmc_core::Error>(())
+/// # Ok::<(), sgmcmc::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scaling {
@@ -35,53 +39,79 @@ pub struct Scaling {
 }
 
 impl Scaling {
-    /// To mean 0 and standard deviation 1 (divisor N).
+    /// Creates a scaling of `leaf` to mean 0 and standard deviation 1 (divisor N).
     ///
     /// # Errors
     ///
-    /// If there is no leaf of that name, or it is not float.
-    pub fn standardise<D: TensorTree>(data: &Dataset<D>, leaf: &str) -> Result<Self> {
+    /// Returns an error if there is no leaf with this name, or if it is not a float leaf.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::data::Scaling;
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let data = Columns::new().leaf("x", vec![1.0, 3.0], [2])?.into_dataset()?;
+    /// let scaling = Scaling::standardize(&data, "x")?;
+    /// assert_eq!((scaling.shift(), scaling.scale()), (&[2.0][..], &[1.0][..]));
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
+    pub fn standardize<D: TensorTree>(data: &Dataset<D>, leaf: &str) -> Result<Self> {
         Self::fit(data, leaf, |moments| (moments.mean, moments.variance.sqrt()))
     }
 
-    /// To the range from 0 to 1.
+    /// Creates a scaling of `leaf` to the range from 0 to 1.
     ///
     /// # Errors
     ///
-    /// As [`standardise`](Self::standardise).
+    /// Returns an error if there is no leaf with this name, or if it is not a float leaf.
     pub fn min_max<D: TensorTree>(data: &Dataset<D>, leaf: &str) -> Result<Self> {
         Self::fit(data, leaf, |moments| (moments.smallest, moments.largest - moments.smallest))
     }
 
-    /// The leaf it was fitted to.
+    /// Returns the name of the leaf.
     pub fn leaf(&self) -> &str {
         &self.leaf
     }
 
-    /// What is taken off each column.
+    /// Returns the number that is subtracted from each column.
     pub fn shift(&self) -> &[f64] {
         &self.shift
     }
 
-    /// What each column is then divided by.
+    /// Returns the number that each column is divided by after the subtraction.
     pub fn scale(&self) -> &[f64] {
         &self.scale
     }
 
-    /// The data with the leaf scaled. The leaf is copied to memory, the others are shared.
+    /// Returns `data` with the leaf scaled. The scaled leaf is in new memory; the other leaves are shared.
     ///
     /// # Errors
     ///
-    /// If there is no such leaf, or it is not float, or has another number of columns.
+    /// Returns an error if there is no leaf with this name, if it is not a float leaf, or if it has another number of
+    /// columns.
     pub fn apply<D: TensorTree>(&self, data: &Dataset<D>) -> Result<Dataset<D>> {
         self.map(data, |value, shift, scale| (value - shift) / scale)
     }
 
-    /// The data with the scaling undone.
+    /// Returns `data` with the inverse of the scaling applied to the leaf.
     ///
     /// # Errors
     ///
-    /// As [`apply`](Self::apply).
+    /// Returns an error under the same conditions as [`apply`](Self::apply).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::data::Scaling;
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let data = Columns::new().leaf("x", vec![1.0, 3.0], [2])?.into_dataset()?;
+    /// let scaling = Scaling::min_max(&data, "x")?;
+    /// let restored = scaling.invert(&scaling.apply(&data)?)?;
+    /// assert_eq!(restored.columns()[0].values(), data.columns()[0].values());
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
     pub fn invert<D: TensorTree>(&self, data: &Dataset<D>) -> Result<Dataset<D>> {
         self.map(data, |value, shift, scale| value * scale + shift)
     }
@@ -93,7 +123,7 @@ impl Scaling {
         };
         let constants = moments.iter().map(|column| {
             let (shift, scale) = rule(column);
-            // By the extremes: rounding can leave a constant column a variance just above zero.
+            // Compares the extremes, because rounding can give a constant column a variance just above zero.
             if column.largest > column.smallest && scale > 0.0 { (shift, scale) } else { (column.smallest, 1.0) }
         });
         let (shift, scale) = constants.unzip();
@@ -127,20 +157,23 @@ impl Scaling {
     }
 }
 
+/// The values of a float leaf.
 enum Floats<'a> {
     Single(&'a [f32]),
     Double(&'a [f64]),
 }
 
+/// Returns the number of columns of a float leaf, and its values.
 fn values_of<'a>(columns: &'a [Column], leaf: &str) -> Result<(usize, Floats<'a>)> {
-    let column = named(columns, leaf)?;
+    let column = find(columns, leaf)?;
     match column.values() {
         Values::F32(values) => Ok((column.width(), Floats::Single(values))),
         Values::F64(values) => Ok((column.width(), Floats::Double(values))),
-        _ => Err(Error::LeafKind { leaf: leaf.into(), found: column.kind(), expected: "float" }),
+        _ => Err(Error::LeafKind { leaf: leaf.into(), found: column.kind().name(), expected: "float" }),
     }
 }
 
+/// The moments and extremes of one column.
 struct Moments {
     mean: f64,
     variance: f64,
@@ -148,7 +181,7 @@ struct Moments {
     largest: f64,
 }
 
-/// Two passes, so that a large mean does not drown the variance.
+/// Computes the moments of each column. Two passes avoid cancellation in the variance if the mean is large.
 fn moments<I: Iterator<Item = f64>>(width: usize, values: impl Fn() -> I) -> Vec<Moments> {
     let start = Moments { mean: 0.0, variance: 0.0, smallest: f64::INFINITY, largest: f64::NEG_INFINITY };
     let mut columns: Vec<Moments> = std::iter::repeat_with(|| Moments { ..start }).take(width).collect();
@@ -171,13 +204,14 @@ fn moments<I: Iterator<Item = f64>>(width: usize, values: impl Fn() -> I) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Columns;
+    use crate::data::IntoDataset;
     use crate::tree::Named;
+    use sgmcmc_gradient::Columns;
 
     fn data() -> Dataset<Named> {
         let x = vec![1.0e6, 0.1, 2.0, 1.0e6 + 1.0, 0.1, 4.0, 1.0e6 + 2.0, 0.1, 9.0];
         let columns = Columns::new().leaf("x", x, [3, 3]).unwrap().leaf("user", vec![0_i64; 3], [3]).unwrap();
-        columns.build().unwrap()
+        columns.into_dataset().unwrap()
     }
 
     fn doubles(data: &Dataset<Named>) -> Vec<f64> {
@@ -195,8 +229,8 @@ mod tests {
     }
 
     #[test]
-    fn standardised_columns_have_mean_0_and_variance_1() {
-        let scaling = Scaling::standardise(&data(), "x").unwrap();
+    fn standardized_columns_have_mean_0_and_variance_1() {
+        let scaling = Scaling::standardize(&data(), "x").unwrap();
         let scaled = scaling.apply(&data()).unwrap();
         let values = doubles(&scaled);
         for column in [0, 2] {
@@ -208,29 +242,29 @@ mod tests {
 
     #[test]
     fn a_constant_column_becomes_zero() {
-        for scaling in [Scaling::standardise(&data(), "x"), Scaling::min_max(&data(), "x")] {
+        for scaling in [Scaling::standardize(&data(), "x"), Scaling::min_max(&data(), "x")] {
             let scaled = doubles(&scaling.unwrap().apply(&data()).unwrap());
             close(&[scaled[1], scaled[4], scaled[7]], &[0.0; 3]);
         }
     }
 
     #[test]
-    fn it_is_kept_and_applied_to_new_data() {
+    fn a_deserialized_scaling_applies_to_new_data() {
         let scaling = Scaling::min_max(&data(), "x").unwrap();
         let kept: Scaling = serde_json::from_str(&serde_json::to_string(&scaling).unwrap()).unwrap();
         assert_eq!(kept, scaling);
-        let new = Columns::new().leaf("x", vec![1.0e6, 0.6, 16.0], [1, 3]).unwrap().build().unwrap();
+        let new = Columns::new().leaf("x", vec![1.0e6, 0.6, 16.0], [1, 3]).unwrap().into_dataset().unwrap();
         close(&doubles(&kept.apply(&new).unwrap()), &[0.0, 0.5, 2.0]);
-        let single = data().with_precision(crate::data::Precision::Single);
+        let single = data().with_precision(sgmcmc_gradient::Precision::Single);
         assert!(matches!(scaling.apply(&single).unwrap().columns()[0].values(), Values::F32(_)));
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn errors_name_the_leaf() {
         let message = |result: Result<Scaling>| result.unwrap_err().to_string();
         assert!(message(Scaling::min_max(&data(), "z")).contains("no data leaf `z`: the leaves are `x`, `user`"));
-        assert!(message(Scaling::standardise(&data(), "user")).contains("`user` is integer"));
-        let narrow = Columns::new().leaf("x", vec![1.0], [1]).unwrap().build().unwrap();
+        assert!(message(Scaling::standardize(&data(), "user")).contains("`user` is integer"));
+        let narrow = Columns::new().leaf("x", vec![1.0], [1]).unwrap().into_dataset().unwrap();
         let error = Scaling::min_max(&data(), "x").unwrap().apply(&narrow).unwrap_err().to_string();
         assert!(error.contains("`x`") && error.contains('1') && error.contains('3'), "{error}");
     }

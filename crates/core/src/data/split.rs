@@ -1,29 +1,34 @@
-//! Parts of a data set. Leaves stay together: row i of every leaf goes where row i goes.
+//! Subsets of a data set. A subset has the same observations in every leaf.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 
-use super::{Dataset, Rows};
-use crate::error::{Error, Result};
-use crate::minibatch::BatchSize;
-use crate::rng::StreamRng;
+use sgmcmc_gradient::data::Rows;
+use sgmcmc_gradient::minibatch::BatchSize;
+use sgmcmc_gradient::rng::StreamRng;
+use sgmcmc_gradient::{Error, Result};
+
+use super::Dataset;
 use crate::tree::TensorTree;
 
 impl<D: TensorTree> Dataset<D> {
-    /// The selected rows as a data set of their own, copied to memory. Weights play no part.
-    ///
-    /// ```
-    /// use sgmcmc_core::{Columns, Rows};
-    ///
-    /// let data = Columns::new().leaf("y", vec![5_i64, 6, 7, 8], [4])?.build()?;
-    /// assert_eq!(data.take(Rows::range(0..3))?.observations(), 3);
-    /// assert_eq!(data.take(Rows::list(&[3, 0]))?.columns()[0].values(), &vec![8_i64, 5].into());
-    /// # Ok::<(), sgmcmc_core::Error>(())
-    /// ```
+    /// Copies the selected observations to a new data set. The weights of `rows` are ignored.
     ///
     /// # Errors
     ///
-    /// If no row is selected, or one that is not there.
+    /// Returns an error if no observation is selected, or if a selected observation does not exist.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::data::Rows;
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let data = Columns::new().leaf("y", vec![5_i64, 6, 7, 8], [4])?.into_dataset()?;
+    /// assert_eq!(data.take(Rows::range(0..3))?.observations(), 3);
+    /// assert_eq!(data.take(Rows::list(&[3, 0]))?.columns()[0].values(), &vec![8_i64, 5].into());
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
     pub fn take(&self, rows: Rows<'_>) -> Result<Self> {
         rows.check(self.observations)?;
         if rows.is_empty() {
@@ -33,7 +38,17 @@ impl<D: TensorTree> Dataset<D> {
         Ok(Self::assemble(columns, &*self.template, rows.len()))
     }
 
-    /// The same observations in random order, a function of `seed`.
+    /// Returns these observations in a random order that is a function of `seed`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let data = Columns::new().leaf("y", vec![5_i64, 6, 7, 8], [4])?.into_dataset()?;
+    /// assert_eq!(data.shuffle(3).columns()[0].values(), data.shuffle(3).columns()[0].values());
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
     #[must_use]
     pub fn shuffle(&self, seed: u64) -> Self {
         let order = permutation(self.observations, seed);
@@ -42,25 +57,28 @@ impl<D: TensorTree> Dataset<D> {
         Self::assemble(columns, &*self.template, self.observations)
     }
 
-    /// Two random parts, of which the first has `first` observations: an integer is a count, a float a proportion.
+    /// Splits the observations at random into two data sets. The first has `first` observations: an integer is a count,
+    /// a float is a proportion.
     ///
-    /// Which rows go where is a function of `seed`; within a part they keep their order.
-    ///
-    /// ```
-    /// use sgmcmc_core::Columns;
-    ///
-    /// let data = Columns::new().leaf("y", (0..10).collect::<Vec<i64>>(), [10])?.build()?;
-    /// let (train, test) = data.split(0.8, 13)?;
-    /// assert_eq!((train.observations(), test.observations()), (8, 2));
-    /// # Ok::<(), sgmcmc_core::Error>(())
-    /// ```
+    /// The split is a function of `seed`. Both data sets keep the order of the observations.
     ///
     /// # Errors
     ///
-    /// If a part would be empty.
+    /// Returns an error if one of the data sets would be empty.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let data = Columns::new().leaf("y", (0..10).collect::<Vec<i64>>(), [10])?.into_dataset()?;
+    /// let (train, test) = data.split(0.8, 13)?;
+    /// assert_eq!((train.observations(), test.observations()), (8, 2));
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
     pub fn split(&self, first: impl Into<BatchSize>, seed: u64) -> Result<(Self, Self)> {
         let n = self.observations;
-        let size = first_part(first.into(), n)?;
+        let size = first_size(first.into(), n)?;
         let mut order = permutation(n, seed);
         let (first, second) = order.split_at_mut(size);
         first.sort_unstable();
@@ -69,14 +87,15 @@ impl<D: TensorTree> Dataset<D> {
     }
 }
 
+/// Returns a random permutation of 0, …, n − 1.
 fn permutation(n: usize, seed: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..n).collect();
     order.shuffle(&mut StreamRng::seed_from_u64(seed));
     order
 }
 
-fn first_part(size: BatchSize, observations: usize) -> Result<usize> {
-    let refused = |asked: String| Error::Split { asked, observations };
+/// Returns the number of observations in the first data set of a split.
+fn first_size(size: BatchSize, observations: usize) -> Result<usize> {
     let (count, asked) = match size {
         BatchSize::Count(count) => (usize::try_from(count).ok(), count.to_string()),
         BatchSize::Proportion(share) => {
@@ -86,26 +105,27 @@ fn first_part(size: BatchSize, observations: usize) -> Result<usize> {
     };
     match count {
         Some(count) if count > 0 && count < observations => Ok(count),
-        _ => Err(refused(asked)),
+        _ => Err(Error::Split { asked, observations }),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Columns, Values};
+    use crate::data::IntoDataset;
     use crate::tree::Named;
+    use sgmcmc_gradient::data::{Columns, Values};
 
     fn data() -> Dataset<Named> {
         let x: Vec<f64> = (0..40).map(f64::from).collect();
         let columns = Columns::new().leaf("x", x, [20, 2]).unwrap();
-        columns.leaf("row", (0..20).collect::<Vec<i64>>(), [20]).unwrap().build().unwrap()
+        columns.leaf("row", (0..20).collect::<Vec<i64>>(), [20]).unwrap().into_dataset().unwrap()
     }
 
     fn rows_of(data: &Dataset<Named>) -> Vec<i64> {
         match (data.columns()[0].values(), data.columns()[1].values()) {
             (Values::F64(x), Values::I64(rows)) => {
-                // Leaves stay together: row i of `x` is [2i, 2i + 1].
+                // Both leaves have the same observations: observation i of `x` is [2i, 2i + 1].
                 let expected: Vec<f64> =
                     rows.iter().flat_map(|row| [*row as f64 * 2.0, *row as f64 * 2.0 + 1.0]).collect();
                 assert_eq!(x.to_vec(), expected);
@@ -129,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_parts_are_refused() {
+    fn empty_subsets_are_rejected() {
         for (size, word) in [(BatchSize::from(0), "0"), (20.into(), "20"), (25.into(), "25"), ((-1).into(), "-1")] {
             let message = data().split(size, 1).unwrap_err().to_string();
             assert!(message.contains(word) && message.contains("20 observations"), "{message}");

@@ -14,12 +14,26 @@ use crate::special::log1p_square;
 /// log p(x) = −log(1 + z²) − log(π scale),   z = (x − loc)/scale
 /// ```
 ///
-/// | parameter | meaning | range |
-/// |---|---|---|
-/// | `loc` | median | any real |
-/// | `scale` | half the width at half the height | positive |
+/// | parameter | meaning | shape | range |
+/// |---|---|---|---|
+/// | `loc` | median | number or `Tensor<D>` | any real |
+/// | `scale` | half width at half maximum | number or `Tensor<D>` | positive |
 ///
 /// Support: all reals.
+///
+/// See also [Wikipedia](https://en.wikipedia.org/wiki/Cauchy_distribution).
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::distributions::Cauchy;
+///
+/// let x = sgmcmc::array(vec![1.0], [1])?;
+/// let log_prob: Vec<f64> = Cauchy::new(0.0, 1.0).log_prob(x).into_data().iter::<f64>().collect();
+/// // −log 2 − log π
+/// assert!((log_prob[0] + 1.8378771).abs() < 1e-6);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Cauchy<const D: usize> {
     loc: Param<D>,
@@ -27,12 +41,17 @@ pub struct Cauchy<const D: usize> {
 }
 
 impl<const D: usize> Cauchy<D> {
-    /// The distribution with these parameters. Panics if one is a number out of its range.
+    /// Creates the distribution. Each parameter is a number or a tensor that broadcasts against the values.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `loc` is a number that is not finite, or if `scale` is a number that is not positive and finite.
+    /// Tensors are not checked.
     pub fn new(loc: impl Into<Param<D>>, scale: impl Into<Param<D>>) -> Self {
         Self { loc: loc.into().finite("Cauchy", "loc"), scale: scale.into().positive("Cauchy", "scale") }
     }
 
-    /// The log density of each element of `value`.
+    /// Returns the log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
         let z = value.minus(&self.loc).over(&self.scale);
         log1p_square(z).neg().minus(&(self.scale.log() + PI.ln()))

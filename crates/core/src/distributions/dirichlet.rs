@@ -4,7 +4,7 @@ use burn_tensor::Tensor;
 use rand::Rng;
 
 use super::draw;
-use super::observed::{Support, observed};
+use super::observed::{Support, record};
 use super::param::{Param, as_rows, from_host};
 use super::support::within_rows;
 use crate::special::{lgamma, xlogy};
@@ -15,33 +15,56 @@ use crate::special::{lgamma, xlogy};
 /// log p(x) = Σⱼ (concentration[j] − 1) log x[j] + lgamma(Σⱼ concentration[j]) − Σⱼ lgamma(concentration[j])
 /// ```
 ///
-/// | parameter | meaning | range |
-/// |---|---|---|
-/// | `concentration` | weights of the parts, `[k]`, `[1, k]` or `[n, k]`; their ratios are the mean | positive |
+/// | parameter | meaning | shape | range |
+/// |---|---|---|---|
+/// | `concentration` | concentrations; normalized, they are the mean | `[k]`, `[1, k]` or `[n, k]` | positive |
 ///
-/// Support: rows of numbers ≥ 0 with sum one; −∞ where one is negative. That they add up to one is not checked, since
-/// it holds only up to rounding. The density is with respect to the first k − 1 parts. Where a part is zero it is the
-/// limit, as in [`Beta`](super::Beta).
+/// Support: rows of numbers ≥ 0 whose sum is one; the log density is −∞ for rows with a negative number. The sum is not
+/// checked because it is one only up to rounding. The density is with respect to the first k − 1 coordinates. For a
+/// coordinate that is zero it is the limit, as in [`Beta`](super::Beta).
+///
+/// See also [Wikipedia](https://en.wikipedia.org/wiki/Dirichlet_distribution).
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::distributions::Dirichlet;
+///
+/// let x = sgmcmc::array(vec![0.5, 0.25, 0.25], [1, 3])?;
+/// let dirichlet = Dirichlet::new(sgmcmc::array(vec![2.0, 1.0, 1.0], [3])?);
+/// let log_prob: Vec<f64> = dirichlet.log_prob(x).into_data().iter::<f64>().collect();
+/// // Γ(4)/(Γ(2) Γ(1) Γ(1)) · 0.5 = 3.
+/// assert!((log_prob[0] - 1.0986123).abs() < 1e-6);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Dirichlet {
     concentration: Tensor<2>,
 }
 
 impl Dirichlet {
-    /// The distribution with these weights, `[k]`, `[1, k]` or `[n, k]`.
+    /// Creates the distribution from concentrations of shape `[k]`, `[1, k]` or `[n, k]`.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the rank of `concentration` is neither one nor two. Its values are not checked.
     pub fn new<const R: usize>(concentration: Tensor<R>) -> Self {
         Self { concentration: as_rows(concentration, "Dirichlet", "concentration") }
     }
 
-    /// The log density of each row of `value`, `[n, k]`.
+    /// Returns the log density of each row of `value`, which has shape `[n, k]`.
     pub fn log_prob(&self, value: Tensor<2>) -> Tensor<1> {
-        observed("Dirichlet", &value, Support::Interval(0.0, 1.0));
+        record("Dirichlet", &value, Support::Interval(0.0, 1.0));
         let weights = self.concentration.clone();
         let constant = lgamma(weights.clone().sum_dim(1)) - lgamma(weights.clone()).sum_dim(1);
         within_rows(value, 0.5, |x| xlogy(weights - 1.0, x).sum_dim(1) + constant)
     }
 
-    /// Rows of proportions: `shape` is `[n, k]`.
+    /// Draws rows of proportions. `shape` is `[n, k]`.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the concentrations do not broadcast to `shape`.
     pub fn sample<R: Rng + ?Sized>(&self, shape: [usize; 2], rng: &mut R) -> Tensor<2> {
         let weights = Param::Tensor(self.concentration.clone()).values(shape);
         let mut drawn: Vec<f64> = weights.iter().map(|a| draw(rand_distr::Gamma::new(*a, 1.0), rng)).collect();

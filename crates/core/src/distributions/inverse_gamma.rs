@@ -1,24 +1,39 @@
-//! The inverse gamma distribution, that of 1/x where x is gamma with the same shape and with rate `scale`.
+//! The inverse gamma distribution.
 
 use burn_tensor::Tensor;
 
 use super::draw;
-use super::observed::{Support, observed};
+use super::observed::{Support, record};
 use super::param::{Combine, Param};
 use super::support::within;
 
-/// The inverse gamma distribution, that of 1/x where x is gamma with the same shape and with rate `scale`.
+/// The inverse gamma distribution: the distribution of 1/g for a gamma variable g with the same shape and with rate
+/// `scale`.
 ///
 /// ```text
 /// log p(x) = shape log scale − (shape + 1) log x − scale/x − lgamma(shape),   x > 0
 /// ```
 ///
-/// | parameter | meaning | range |
-/// |---|---|---|
-/// | `shape` | shape | positive |
-/// | `scale` | scale, mean × (shape − 1) | positive |
+/// | parameter | meaning | shape | range |
+/// |---|---|---|---|
+/// | `shape` | shape | number or `Tensor<D>` | positive |
+/// | `scale` | scale; the mean is scale/(shape − 1) for shape > 1 | number or `Tensor<D>` | positive |
 ///
-/// Support: x > 0; −∞ at and below zero.
+/// Support: x > 0; the log density is −∞ at and below zero.
+///
+/// See also [Wikipedia](https://en.wikipedia.org/wiki/Inverse-gamma_distribution).
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::distributions::InverseGamma;
+///
+/// let x = sgmcmc::array(vec![1.0], [1])?;
+/// let log_prob: Vec<f64> = InverseGamma::new(2.0, 1.0).log_prob(x).into_data().iter::<f64>().collect();
+/// // All terms but −scale/x vanish.
+/// assert!((log_prob[0] + 1.0).abs() < 1e-6);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct InverseGamma<const D: usize> {
     shape: Param<D>,
@@ -26,7 +41,11 @@ pub struct InverseGamma<const D: usize> {
 }
 
 impl<const D: usize> InverseGamma<D> {
-    /// The distribution with these parameters. Panics if one is a number out of its range.
+    /// Creates the distribution. Each parameter is a number or a tensor that broadcasts against the values.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `shape` or `scale` is a number that is not positive and finite. Tensors are not checked.
     pub fn new(shape: impl Into<Param<D>>, scale: impl Into<Param<D>>) -> Self {
         Self {
             shape: shape.into().positive("InverseGamma", "shape"),
@@ -34,9 +53,9 @@ impl<const D: usize> InverseGamma<D> {
         }
     }
 
-    /// The log density of each element of `value`.
+    /// Returns the log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
-        observed("InverseGamma", &value, Support::Positive);
+        record("InverseGamma", &value, Support::Positive);
         let outside = value.clone().lower_equal_elem(0.0);
         within(value, outside, 1.0, |x| {
             let z = x.over(&self.scale);

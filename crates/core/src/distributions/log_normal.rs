@@ -1,25 +1,39 @@
-//! The distribution of exp(x), where x is normal.
+//! The log-normal distribution.
 
 use burn_tensor::Tensor;
 
-use super::observed::{Support, observed};
+use super::observed::{Support, record};
 use super::param::{Combine, Param};
 use super::support::within;
 use super::{draw, positive};
 use crate::special::HALF_LOG_TWO_PI;
 
-/// The distribution of exp(x), where x is normal.
+/// The log-normal distribution: the distribution of exp(z) for a normal variable z.
 ///
 /// ```text
 /// log p(x) = −z²/2 − log x − log scale − ½ log 2π,   z = (log x − loc)/scale,   x > 0
 /// ```
 ///
-/// | parameter | meaning | range |
-/// |---|---|---|
-/// | `loc` | mean of log x | any real |
-/// | `scale` | standard deviation of log x | positive |
+/// | parameter | meaning | shape | range |
+/// |---|---|---|---|
+/// | `loc` | mean of log x | number or `Tensor<D>` | any real |
+/// | `scale` | standard deviation of log x | number or `Tensor<D>` | positive |
 ///
-/// Support: x > 0; −∞ at and below zero.
+/// Support: x > 0; the log density is −∞ at and below zero.
+///
+/// See also [Wikipedia](https://en.wikipedia.org/wiki/Log-normal_distribution).
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::distributions::LogNormal;
+///
+/// let x = sgmcmc::array(vec![1.0], [1])?;
+/// let log_prob: Vec<f64> = LogNormal::new(0.0, 1.0).log_prob(x).into_data().iter::<f64>().collect();
+/// // −½ log 2π
+/// assert!((log_prob[0] + 0.9189385).abs() < 1e-6);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct LogNormal<const D: usize> {
     loc: Param<D>,
@@ -27,14 +41,19 @@ pub struct LogNormal<const D: usize> {
 }
 
 impl<const D: usize> LogNormal<D> {
-    /// The distribution with these parameters. Panics if one is a number out of its range.
+    /// Creates the distribution. Each parameter is a number or a tensor that broadcasts against the values.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `loc` is a number that is not finite, or if `scale` is a number that is not positive and finite.
+    /// Tensors are not checked.
     pub fn new(loc: impl Into<Param<D>>, scale: impl Into<Param<D>>) -> Self {
         Self { loc: loc.into().finite("LogNormal", "loc"), scale: scale.into().positive("LogNormal", "scale") }
     }
 
-    /// The log density of each element of `value`.
+    /// Returns the log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
-        observed("LogNormal", &value, Support::Positive);
+        record("LogNormal", &value, Support::Positive);
         let outside = value.clone().lower_equal_elem(0.0);
         within(value, outside, 1.0, |x| {
             let log = x.log();

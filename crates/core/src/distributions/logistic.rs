@@ -14,12 +14,26 @@ use super::positive;
 /// log p(x) = log σ(z) + log σ(−z) − log scale,   z = (x − loc)/scale,   σ(z) = 1/(1 + exp(−z))
 /// ```
 ///
-/// | parameter | meaning | range |
-/// |---|---|---|
-/// | `loc` | mean and median | any real |
-/// | `scale` | scale, the standard deviation times √3/π | positive |
+/// | parameter | meaning | shape | range |
+/// |---|---|---|---|
+/// | `loc` | mean and median | number or `Tensor<D>` | any real |
+/// | `scale` | scale, the standard deviation times √3/π | number or `Tensor<D>` | positive |
 ///
 /// Support: all reals.
+///
+/// See also [Wikipedia](https://en.wikipedia.org/wiki/Logistic_distribution).
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::distributions::Logistic;
+///
+/// let x = sgmcmc::array(vec![0.0], [1])?;
+/// let log_prob: Vec<f64> = Logistic::new(0.0, 1.0).log_prob(x).into_data().iter::<f64>().collect();
+/// // log(½ · ½)
+/// assert!((log_prob[0] + 1.3862944).abs() < 1e-6);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Logistic<const D: usize> {
     loc: Param<D>,
@@ -27,12 +41,17 @@ pub struct Logistic<const D: usize> {
 }
 
 impl<const D: usize> Logistic<D> {
-    /// The distribution with these parameters. Panics if one is a number out of its range.
+    /// Creates the distribution. Each parameter is a number or a tensor that broadcasts against the values.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `loc` is a number that is not finite, or if `scale` is a number that is not positive and finite.
+    /// Tensors are not checked.
     pub fn new(loc: impl Into<Param<D>>, scale: impl Into<Param<D>>) -> Self {
         Self { loc: loc.into().finite("Logistic", "loc"), scale: scale.into().positive("Logistic", "scale") }
     }
 
-    /// The log density of each element of `value`.
+    /// Returns the log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
         let z = value.minus(&self.loc).over(&self.scale);
         (log_sigmoid(z.clone()) + log_sigmoid(z.neg())).minus(&self.scale.log())

@@ -1,35 +1,41 @@
-//! Mixtures of any distributions over values of the same kind.
+//! Finite mixtures of distributions.
 
 use burn_tensor::Tensor;
 use rand::Rng;
 
 use super::Distribution;
 use super::categorical_logits::category;
-use super::observed::unobserved;
+use super::observed::without_recording;
 use super::param::{Combine, Param, as_rows, from_host, host};
 use crate::special::{log_sum_exp_of, logsumexp};
 
-/// A mixture of any distributions over values of the same kind, also of different families.
+/// A finite mixture of distributions over values of the same shape, possibly of different families.
 ///
 /// ```text
 /// log p(x) = log Σₖ exp(log w[k] + log pₖ(x)),   log w = logits − log Σₖ exp(logits[k])
 /// ```
 ///
-/// | parameter | meaning | range |
-/// |---|---|---|
-/// | `weights` | probabilities of the components, numbers | positive, with sum one |
-/// | `logits` | or log probabilities up to a constant: `[k]`, `[1, k]`, or `[n, k]` along the first axis | any real |
+/// | parameter | meaning | shape | range |
+/// |---|---|---|---|
+/// | [`weights`](Self::weights) | probabilities of the components | slice of numbers | positive, with sum one |
+/// | [`logits`](Self::logits) | log probabilities up to a constant | `[k]`, `[1, k]` or `[n, k]` | any real |
 ///
-/// Support: the union of the components' supports; −∞ outside. A component whose support ends before x plays no part
-/// there.
+/// Support: the union of the supports of the components; the log density is −∞ outside. A component whose support does
+/// not contain x does not contribute to the density at x.
+///
+/// See also [Wikipedia](https://en.wikipedia.org/wiki/Mixture_distribution).
+///
+/// # Examples
 ///
 /// ```
-/// use sgmcmc_core::distributions::{Mixture, Normal, StudentT};
+/// use sgmcmc::distributions::{Mixture, Normal};
 ///
-/// let mixture = Mixture::weights(&[0.9, 0.1]).with(Normal::new(0.0, 1.0)).with(StudentT::new(3.0, 0.0, 10.0));
-/// let y = sgmcmc_core::array(vec![0.0, 30.0], [2])?;
-/// assert_eq!(mixture.log_prob(y).dims(), [2]);
-/// # Ok::<(), sgmcmc_core::Error>(())
+/// let mixture = Mixture::weights(&[0.25, 0.75]).with(Normal::new(0.0, 1.0)).with(Normal::new(0.0, 2.0));
+/// let x = sgmcmc::array(vec![0.0], [1])?;
+/// let log_prob: Vec<f64> = mixture.log_prob(x).into_data().iter::<f64>().collect();
+/// // (0.25 + 0.75/2)/√(2π)
+/// assert!((log_prob[0] + 1.3889421).abs() < 1e-6);
+/// # Ok::<(), sgmcmc::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Mixture<const D: usize, const OUT: usize = D> {
@@ -37,6 +43,7 @@ pub struct Mixture<const D: usize, const OUT: usize = D> {
     components: Vec<Box<dyn Distribution<D, OUT>>>,
 }
 
+/// The weights of the components, as numbers or as unnormalized log probabilities.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant, reason = "a mixture has one")]
 enum Weights {
@@ -54,7 +61,11 @@ impl Weights {
 }
 
 impl<const D: usize, const OUT: usize> Mixture<D, OUT> {
-    /// A mixture with these probabilities, to which as many components are added by [`with`](Self::with).
+    /// Creates a mixture with these probabilities. Add one component for each of them by [`with`](Self::with).
+    ///
+    /// # Panics
+    ///
+    /// Panics if a weight is not positive, or if their sum is not one.
     pub fn weights(weights: &[f64]) -> Self {
         let valid = weights.iter().all(|weight| *weight > 0.0);
         let sum: f64 = weights.iter().sum();
@@ -65,18 +76,27 @@ impl<const D: usize, const OUT: usize> Mixture<D, OUT> {
         Self { weights: Weights::Probabilities(weights.to_vec()), components: Vec::new() }
     }
 
-    /// A mixture with these log probabilities, `[k]`, `[1, k]` or `[n, k]`, which need not be normalised.
+    /// Creates a mixture with log probabilities of shape `[k]`, `[1, k]` or `[n, k]`, which need not be normalized. Add
+    /// one component for each of them by [`with`](Self::with).
+    ///
+    /// # Panics
+    ///
+    /// Panics if the rank of `logits` is neither one nor two.
     pub fn logits<const R: usize>(logits: Tensor<R>) -> Self {
         Self { weights: Weights::Logits(as_rows(logits, "Mixture", "logits")), components: Vec::new() }
     }
 
-    /// The mixture with one more component.
+    /// Adds a component.
     pub fn with(mut self, component: impl Distribution<D, OUT> + 'static) -> Self {
         self.components.push(Box::new(component));
         self
     }
 
-    /// The log density of each value.
+    /// Returns the log density of each value.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there are no components, or not as many as weights.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<OUT> {
         self.check_count();
         let log_weights = match &self.weights {
@@ -87,16 +107,21 @@ impl<const D: usize, const OUT: usize> Mixture<D, OUT> {
             .components
             .iter()
             .zip(log_weights)
-            // A value may be outside the support of some.
-            .map(|(component, log_weight)| unobserved(|| component.log_prob(value.clone())).plus(&log_weight));
+            // A value may be outside the support of some components, so the components do not record it.
+            .map(|(component, log_weight)| without_recording(|| component.log_prob(value.clone())).plus(&log_weight));
         log_sum_exp_of(terms.collect()).unwrap_or_else(|| panic!("Mixture: there are no components"))
     }
 
-    /// Draws of the given shape, in `f64` on the default device.
+    /// Returns independent draws in an `f64` tensor of the given shape on the default device.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there are not as many components as weights, or if `logits` has neither one row nor one for each
+    /// index of the first axis.
     pub fn sample<R: Rng + ?Sized>(&self, shape: [usize; D], mut rng: &mut R) -> Tensor<D> {
         self.check_count();
         let count = self.components.len();
-        // One choice for each log density; what is left of the shape belongs to it.
+        // A component is chosen for each log density. The remaining axes belong to one value.
         let choices: usize = shape.iter().take(OUT).product();
         let block: usize = shape.iter().skip(OUT).product();
         let rows = shape.first().copied().unwrap_or(1);
@@ -123,7 +148,7 @@ impl<const D: usize, const OUT: usize> Mixture<D, OUT> {
     }
 }
 
-/// The columns of log weights, each `[1]` or `[n]`.
+/// Returns the columns of the log weights, each of shape `[1]` or `[n]` (padded with ones to rank `OUT`).
 fn columns<const OUT: usize>(log_weights: Tensor<2>) -> Vec<Param<OUT>> {
     let [rows, count] = log_weights.dims();
     let shape: [usize; OUT] = std::array::from_fn(|axis| if axis == 0 { rows } else { 1 });

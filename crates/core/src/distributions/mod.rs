@@ -1,39 +1,50 @@
 //! Probability distributions, for likelihoods, priors and simulated data.
 //!
-//! A distribution is made from its parameters, numbers or tensors, and gives the log density of values, with all
-//! normalising constants. Gradients flow to the values and to the parameters. The closures of a model use them like
-//! this:
+//! A distribution is created from its parameters, which are numbers or tensors. Its `log_prob` returns the log density
+//! of values, with all normalizing constants. Gradients flow to the values and to the parameters.
+//!
+//! - **Shapes.** A parameter that is a tensor has the rank of the value, and each of its dimensions is one or that of
+//!   the value. The result has the broadcast shape. [`MultivariateNormal`], [`Dirichlet`] and [`Multinomial`] take
+//!   values of shape `[n, d]`, and [`CategoricalLogits`] integers of shape `[n]`. These return one entry per row.
+//! - **Support.** Outside the support the log density is −∞ and its gradient is zero. At a boundary of the support it
+//!   is the limit, which may be infinite, with an infinite gradient. Densities do not check that counts are whole
+//!   numbers or that labels are zero or one. Data are checked once, when an evaluator is created: if the log-likelihood
+//!   of an observation depends on a value outside the support, the evaluator returns an error with the name of the
+//!   leaf, the index of the observation, and the value.
+//! - **Parameters.** The constructor panics if a number is out of range. Inside the closure of a model the library
+//!   turns the panic into an error. Tensors are not checked: the log density for a parameter out of range is
+//!   unspecified, in most cases NaN.
+//! - **Draws.** `sample` draws on the host and returns `f64` tensors on the default device, regardless of the type of
+//!   the parameters. If a parameter in a tensor is out of range, the draw is NaN.
+//!
+//! # Examples
+//!
+//! The closures of a model use distributions like this:
 //!
 //! ```
-//! use sgmcmc_core::burn::Tensor;
-//! use sgmcmc_core::distributions::{Laplace, Normal};
+//! use sgmcmc::distributions::{Laplace, Normal};
+//! use sgmcmc::prelude::*;
 //!
 //! fn log_prior(beta: Tensor<1>) -> Tensor<1> {
 //!     Laplace::new(0.0, 1.0).log_prob(beta).sum()
 //! }
 //! fn log_likelihood(mean: Tensor<1>, sigma: Tensor<1>, y: Tensor<1>) -> Tensor<1> {
-//!     Normal::new(mean, sigma).log_prob(y) // sigma: [1], broadcast
+//!     Normal::new(mean, sigma).log_prob(y) // sigma has shape [1] and broadcasts
 //! }
-//! let y = sgmcmc_core::array(vec![0.3, 1.0, -1.2], [3])?;
-//! assert_eq!(log_likelihood(y.clone() * 0.9, sgmcmc_core::ones([1]), y.clone()).dims(), [3]);
+//! let y = array(vec![0.3, 1.0, -1.2], [3])?;
+//! assert_eq!(log_likelihood(y.clone() * 0.9, ones([1]), y.clone()).dims(), [3]);
 //! assert_eq!(log_prior(y).dims(), [1]);
-//! # Ok::<(), sgmcmc_core::Error>(())
+//! # Ok::<(), sgmcmc::Error>(())
 //! ```
 //!
-//! - **Shapes.** Parameters that are tensors have the rank of the value, and dimensions that are one or the value's.
-//!   The result has the broadcast shape. [`MultivariateNormal`], [`Dirichlet`], [`Multinomial`] take values `[n, d]`
-//!   and [`CategoricalLogits`] integers `[n]`; they give one entry per row.
-//! - **Outside the support** the log density is −∞, and its gradient zero. At an edge of the support it is the limit,
-//!   which may be infinite, with an infinite gradient. Densities do not check that counts are whole numbers and labels zero or
-//!   one. Data are checked once, when an evaluator is made: a value outside the support, on which the log-likelihood of its row
-//!   depends, is an error that names leaf, row and value.
-//! - **Parameters.** A number out of range panics when the distribution is made, which the library turns into an error
-//!   inside a closure. Tensors are not read: what a parameter out of range gives there is undefined, mostly NaN.
-//! - **Draws.** `sample` draws on the host, in `f64` on the default device, whatever the parameters' type. Where a
-//!   parameter in a tensor is out of range, the draw is NaN.
+//! # Adding a distribution
 //!
-//! A new distribution is one file with `new` and `log_prob`, one `elementwise!` line for its draws, and one row in the
-//! tests.
+//! 1. Write one file with the type, its constructor, `log_prob`, and one `elementwise!` (or `rowwise!`) invocation for
+//!    its draws and its [`Distribution`] implementation.
+//! 2. Add one row to the `distributions!` list at the end of this module. The list declares the module, exports the
+//!    type, and adds it to `NAMES`, against which tests can check their tables.
+//! 3. Add one row to the table in `tests/engine/distributions/cases.rs`, and one to `tests/reference/generate.py` for
+//!    the reference values.
 
 mod observed;
 mod param;
@@ -47,24 +58,39 @@ use rand::Rng;
 pub(crate) use observed::{Observed, watching};
 pub use param::Param;
 
-/// A distribution of tensors of rank `D` whose log densities have rank `OUT`: `D` where every element is a value of its
-/// own, one where a value is a row.
+/// A distribution over tensors of rank `D` whose log densities have rank `OUT`.
 ///
-/// This is what a [`Mixture`] is made of. All distributions of this module that are not over integers have it; their
-/// own methods of the same names need no import.
+/// `OUT` equals `D` if every element of the tensor is a value. It is one if every row is a value.
+///
+/// The components of a [`Mixture`] have this trait. All distributions of this module except those over integers
+/// implement it. Their inherent methods of the same names need no import.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::distributions::{Distribution, Laplace, Normal};
+///
+/// let (normal, laplace) = (Normal::<1>::new(0.0, 1.0), Laplace::<1>::new(0.0, 1.0));
+/// let components: Vec<Box<dyn Distribution<1>>> = vec![Box::new(normal), Box::new(laplace)];
+/// let x = sgmcmc::array(vec![0.5, 1.5], [2])?;
+/// assert!(components.iter().all(|component| component.log_prob(x.clone()).dims() == [2]));
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 pub trait Distribution<const D: usize, const OUT: usize = D>: Debug + Send + Sync {
-    /// The log density of each value.
+    /// Returns the log density of each value.
     fn log_prob(&self, value: Tensor<D>) -> Tensor<OUT>;
 
-    /// Draws of the given shape.
+    /// Returns independent draws in a tensor of the given shape.
     fn sample(&self, shape: [usize; D], rng: &mut dyn Rng) -> Tensor<D>;
 }
 
-/// Gives a distribution of single values its `sample` and the trait, from how one number is drawn given the parameters.
+/// Implements `sample` and [`Distribution`] for a distribution of single values.
+///
+/// The closure draws one number. Its arguments are the values of the parameters and the RNG.
 macro_rules! elementwise {
     ($name:ident { $($param:ident),+ }, $draw:expr) => {
         impl<const D: usize> $name<D> {
-            /// Draws of the given shape, in `f64` on the default device.
+            /// Returns independent draws in an `f64` tensor of the given shape on the default device.
             pub fn sample<R: rand::Rng + ?Sized>(&self, shape: [usize; D], rng: &mut R) -> burn_tensor::Tensor<D> {
                 $crate::distributions::param::draws([$(&self.$param),+], shape, rng, $draw)
             }
@@ -82,7 +108,7 @@ macro_rules! elementwise {
     };
 }
 
-/// Gives a distribution over rows its trait.
+/// Implements [`Distribution`] for a distribution over rows.
 macro_rules! rowwise {
     ($name:ident) => {
         impl $crate::distributions::Distribution<2, 1> for $name {
@@ -97,7 +123,7 @@ macro_rules! rowwise {
     };
 }
 
-/// A draw from one of `rand_distr`'s distributions, NaN if its parameters are out of range.
+/// Draws from a distribution of `rand_distr`. Returns NaN if its parameters are out of range.
 fn draw<T, E, R: Rng + ?Sized>(distribution: Result<T, E>, rng: &mut R) -> f64
 where
     T: rand_distr::Distribution<f64>,
@@ -105,15 +131,20 @@ where
     distribution.map_or(f64::NAN, |distribution| distribution.sample(rng))
 }
 
-/// A scale for draws, NaN if it is out of range.
+/// Returns `scale`, or NaN if it is not positive.
 fn positive(scale: f64) -> f64 {
     if scale > 0.0 { scale } else { f64::NAN }
 }
 
+/// Declares the module of each distribution, exports its type, and lists its name.
 macro_rules! distributions {
-    ($($module:ident: $($name:ident),+;)+) => {
+    ($($module:ident: $name:ident;)+) => {
         $(mod $module;
-        pub use $module::{$($name),+};)+
+        pub use $module::$name;)+
+
+        /// The names of all distributions, in alphabetical order. Tests check that their tables are complete.
+        #[doc(hidden)]
+        pub const NAMES: &[&str] = &[$(stringify!($name)),+];
     };
 }
 

@@ -14,47 +14,74 @@ use crate::special::HALF_LOG_TWO_PI;
 /// log p(x) = −½ Σⱼ z[j]² − Σⱼ log L[j, j] − (d/2) log 2π,   L z = x − loc,   covariance L Lᵀ
 /// ```
 ///
-/// | parameter | meaning | range |
-/// |---|---|---|
-/// | `loc` | mean: a number, `[1, d]` or `[n, d]` | any real |
-/// | `scale` | [diagonal](MultivariateNormal::diagonal): standard deviations: a number, `[1, d]` or `[n, d]` | positive |
-/// | `factor` | [Cholesky](MultivariateNormal::cholesky): the lower triangular L, `[d, d]` | positive diagonal |
+/// | parameter | meaning | shape | range |
+/// |---|---|---|---|
+/// | `loc` | mean | number, `[1, d]` or `[n, d]` | any real |
+/// | `scale` | standard deviations ([`diagonal`](Self::diagonal)) | number, `[1, d]` or `[n, d]` | positive |
+/// | `factor` | lower triangular L ([`cholesky`](Self::cholesky)) | `[d, d]` | positive diagonal |
 ///
-/// Support: all rows of d reals. What stands above the diagonal of L plays no part.
+/// Support: all rows of d reals. Entries of L above the diagonal are ignored.
+///
+/// See also [Wikipedia](https://en.wikipedia.org/wiki/Multivariate_normal_distribution).
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::distributions::MultivariateNormal;
+///
+/// let factor = sgmcmc::array(vec![2.0, 0.0, 1.0, 1.0], [2, 2])?;
+/// let x = sgmcmc::array(vec![2.0, 1.0], [1, 2])?;
+/// let normal = MultivariateNormal::cholesky(0.0, factor);
+/// let log_prob: Vec<f64> = normal.log_prob(x).into_data().iter::<f64>().collect();
+/// // z = (1, 0): −½ − log 2 − log 2π.
+/// assert!((log_prob[0] + 3.0310243).abs() < 1e-6);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct MultivariateNormal {
     loc: Param<2>,
-    spread: Spread,
+    root: CovarianceRoot,
 }
 
+/// The square root of the covariance.
 #[derive(Clone, Debug)]
-enum Spread {
+enum CovarianceRoot {
     Diagonal(Param<2>),
     Cholesky(Tensor<2>),
 }
 
 impl MultivariateNormal {
-    /// Independent coordinates with these means and standard deviations: numbers, `[1, d]` or `[n, d]`.
+    /// Creates a distribution with independent coordinates from their means and standard deviations, each a number or a
+    /// tensor of shape `[1, d]` or `[n, d]`.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `loc` is a number that is not finite, or if `scale` is a number that is not positive and finite.
+    /// Tensors are not checked.
     pub fn diagonal(loc: impl Into<Param<2>>, scale: impl Into<Param<2>>) -> Self {
         let loc = loc.into().finite("MultivariateNormal", "loc");
-        Self { loc, spread: Spread::Diagonal(scale.into().positive("MultivariateNormal", "scale")) }
+        Self { loc, root: CovarianceRoot::Diagonal(scale.into().positive("MultivariateNormal", "scale")) }
     }
 
-    /// Covariance L Lᵀ, for the lower triangular `factor` L, `[d, d]`.
+    /// Creates a distribution with covariance L Lᵀ from the lower triangular `factor` L of shape `[d, d]`.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `loc` is a number that is not finite, or if `factor` is not square.
     pub fn cholesky(loc: impl Into<Param<2>>, factor: Tensor<2>) -> Self {
         let [rows, columns] = factor.dims();
         assert!(rows == columns, "MultivariateNormal: factor must be square, not {rows} × {columns}");
-        Self { loc: loc.into().finite("MultivariateNormal", "loc"), spread: Spread::Cholesky(factor) }
+        Self { loc: loc.into().finite("MultivariateNormal", "loc"), root: CovarianceRoot::Cholesky(factor) }
     }
 
-    /// The log density of each row of `value`, `[n, d]`.
+    /// Returns the log density of each row of `value`, which has shape `[n, d]`.
     pub fn log_prob(&self, value: Tensor<2>) -> Tensor<1> {
-        match &self.spread {
-            Spread::Diagonal(scale) => {
+        match &self.root {
+            CovarianceRoot::Diagonal(scale) => {
                 let normal = Normal::new(self.loc.clone(), scale.clone());
                 normal.log_prob(value).sum_dim(1).squeeze_dim::<1>(1)
             }
-            Spread::Cholesky(factor) => {
+            CovarianceRoot::Cholesky(factor) => {
                 let d = factor.dims()[0];
                 let (squares, log_diagonal) = solve(value.minus(&self.loc), factor);
                 (squares * -0.5 - log_diagonal - d as f64 * HALF_LOG_TWO_PI).squeeze_dim::<1>(1)
@@ -62,11 +89,15 @@ impl MultivariateNormal {
         }
     }
 
-    /// Rows: `shape` is `[n, d]`.
+    /// Draws rows. `shape` is `[n, d]`.
+    ///
+    /// # Panics
+    ///
+    /// Panics if d is not the size of the factor, or if a parameter does not broadcast to `shape`.
     pub fn sample<R: Rng + ?Sized>(&self, shape: [usize; 2], rng: &mut R) -> Tensor<2> {
-        match &self.spread {
-            Spread::Diagonal(scale) => Normal::new(self.loc.clone(), scale.clone()).sample(shape, rng),
-            Spread::Cholesky(factor) => {
+        match &self.root {
+            CovarianceRoot::Diagonal(scale) => Normal::new(self.loc.clone(), scale.clone()).sample(shape, rng),
+            CovarianceRoot::Cholesky(factor) => {
                 let d = factor.dims()[0];
                 assert!(shape[1] == d, "MultivariateNormal: rows have {d} coordinates, not {}", shape[1]);
                 let (factor, mut drawn) = (host(factor), self.loc.values(shape));
@@ -82,7 +113,8 @@ impl MultivariateNormal {
     }
 }
 
-/// Σⱼ z[j]², `[n, 1]`, where L z = x for each row x, by forward substitution; and Σⱼ log L[j, j], `[1, 1]`.
+/// Solves L z = x for each row x by forward substitution. Returns Σⱼ z[j]² of shape `[n, 1]` and Σⱼ log L[j, j] of
+/// shape `[1, 1]`.
 fn solve(x: Tensor<2>, factor: &Tensor<2>) -> (Tensor<2>, Tensor<2>) {
     let entry = |i: usize, columns: std::ops::Range<usize>| factor.clone().slice([i..i + 1, columns]);
     let first = entry(0, 0..1);

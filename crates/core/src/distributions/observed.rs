@@ -1,7 +1,8 @@
-//! Values that distributions are asked about, for the check that data are inside the support.
+//! A record of the values at which distributions are evaluated, for the check that data are inside the support.
 //!
-//! While an evaluator is made, the log-likelihood is called once with a list open on its thread, and every distribution with a bounded
-//! support adds the values that it is given. At all other times a look at the thread's variable is all that is done.
+//! When an evaluator is created, the log-likelihood is called once while recording is enabled on its thread. Every
+//! distribution with a bounded support then adds its values to the record. At all other times a distribution only reads
+//! one thread-local variable.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -9,44 +10,47 @@ use std::fmt;
 use burn_tensor::{Int, Tensor};
 
 thread_local! {
-    static LIST: RefCell<Option<Vec<Observed>>> = const { RefCell::new(None) };
+    /// The record, or `None` if recording is disabled.
+    static RECORD: RefCell<Option<Vec<Observed>>> = const { RefCell::new(None) };
 }
 
-/// Values that a distribution was asked about.
+/// Values at which a distribution was evaluated.
 #[derive(Clone, Debug)]
 pub(crate) struct Observed {
+    /// The name of the distribution.
     pub(crate) distribution: &'static str,
+    /// The support of the distribution.
     pub(crate) support: Support,
-    /// Row-major.
+    /// The values in row-major order.
     pub(crate) values: Vec<f64>,
-    /// Whether they depend on parameters.
+    /// Whether the values depend on parameters.
     pub(crate) tracked: bool,
 }
 
-/// Where a density is positive.
+/// The set of values where a density is positive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Support {
     /// Zero and one.
     ZeroOrOne,
-    /// Whole numbers from zero to this one, which may be infinite.
+    /// Whole numbers from zero to the given maximum, which may be infinite.
     Counts(f64),
     /// Numbers ≥ 0.
     NotNegative,
     /// Numbers > 0.
     Positive,
-    /// From one number to another.
+    /// Numbers between two bounds, which are included.
     Interval(f64, f64),
 }
 
 impl Support {
-    /// Whether `value` is inside. NaN stands for what is missing.
+    /// Checks whether the support contains `value`. NaN represents a missing value and passes the check.
     pub(crate) fn holds(self, value: f64) -> bool {
-        #[expect(clippy::float_cmp, reason = "labels are these numbers exactly")]
+        #[expect(clippy::float_cmp, reason = "labels equal these numbers exactly")]
         let zero_or_one = value == 0.0 || value == 1.0;
         value.is_nan()
             || match self {
                 Self::ZeroOrOne => zero_or_one,
-                Self::Counts(most) => value >= 0.0 && value <= most && value.fract().abs() <= 0.0,
+                Self::Counts(largest) => value >= 0.0 && value <= largest && value.fract().abs() <= 0.0,
                 Self::NotNegative => value >= 0.0,
                 Self::Positive => value > 0.0,
                 Self::Interval(low, high) => (low..=high).contains(&value),
@@ -58,7 +62,7 @@ impl fmt::Display for Support {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ZeroOrOne => f.write_str("0 and 1"),
-            Self::Counts(most) if most.is_finite() => write!(f, "the whole numbers from 0 to {most}"),
+            Self::Counts(largest) if largest.is_finite() => write!(f, "the whole numbers from 0 to {largest}"),
             Self::Counts(_) => f.write_str("the whole numbers from 0"),
             Self::NotNegative => f.write_str("the numbers from 0"),
             Self::Positive => f.write_str("the numbers above 0"),
@@ -67,47 +71,48 @@ impl fmt::Display for Support {
     }
 }
 
-/// Adds `value` to the list if there is one.
-pub(super) fn observed<const D: usize>(distribution: &'static str, value: &Tensor<D>, support: Support) {
+/// Adds `value` to the record if recording is enabled.
+pub(super) fn record<const D: usize>(distribution: &'static str, value: &Tensor<D>, support: Support) {
     add(distribution, support, || (value.to_data().iter::<f64>().collect(), value.is_tracked()));
 }
 
-/// As [`observed`], for integers.
-pub(super) fn observed_integers(distribution: &'static str, value: &Tensor<1, Int>, support: Support) {
+/// Adds integers to the record if recording is enabled.
+pub(super) fn record_integers(distribution: &'static str, value: &Tensor<1, Int>, support: Support) {
     add(distribution, support, || (value.to_data().iter::<f64>().collect(), false));
 }
 
+/// Adds the values that `read` returns to the record if recording is enabled.
 fn add(distribution: &'static str, support: Support, read: impl FnOnce() -> (Vec<f64>, bool)) {
-    if LIST.with_borrow(Option::is_some) {
+    if RECORD.with_borrow(Option::is_some) {
         let (values, tracked) = read();
-        LIST.with_borrow_mut(|list| {
-            list.iter_mut().for_each(|list| {
-                list.push(Observed { distribution, support, values: values.clone(), tracked });
+        RECORD.with_borrow_mut(|record| {
+            record.iter_mut().for_each(|record| {
+                record.push(Observed { distribution, support, values: values.clone(), tracked });
             })
         });
     }
 }
 
-/// Runs `call` with an empty list; returns what is in it afterwards.
+/// Runs `call` with recording enabled. Returns its result and the record.
 pub(crate) fn watching<T>(call: impl FnOnce() -> T) -> (T, Vec<Observed>) {
-    let outer = Outer(LIST.replace(Some(Vec::new())));
+    let enclosing = Enclosing(RECORD.replace(Some(Vec::new())));
     let result = call();
-    let found = LIST.take().unwrap_or_default();
-    drop(outer);
-    (result, found)
+    let record = RECORD.take().unwrap_or_default();
+    drop(enclosing);
+    (result, record)
 }
 
-/// Runs `call` without a list: for values that need not be inside the support.
-pub(super) fn unobserved<T>(call: impl FnOnce() -> T) -> T {
-    let _outer = Outer(LIST.take());
+/// Runs `call` with recording disabled, for values that need not be inside the support.
+pub(super) fn without_recording<T>(call: impl FnOnce() -> T) -> T {
+    let _enclosing = Enclosing(RECORD.take());
     call()
 }
 
-/// The list that was open before.
-struct Outer(Option<Vec<Observed>>);
+/// The record of the enclosing call, restored on drop.
+struct Enclosing(Option<Vec<Observed>>);
 
-impl Drop for Outer {
+impl Drop for Enclosing {
     fn drop(&mut self) {
-        LIST.set(self.0.take());
+        RECORD.set(self.0.take());
     }
 }

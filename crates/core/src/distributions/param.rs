@@ -8,16 +8,30 @@ use rand::Rng;
 
 use crate::special;
 
-/// A parameter of a distribution: one number for all values, or a tensor of the values' rank that broadcasts against
-/// them.
+/// A parameter of a distribution: one number for all values, or a tensor that broadcasts against the values.
 ///
-/// Numbers stay numbers until they meet the value, so that they cost no tensor.
+/// A tensor has the rank `D` of the values. Numbers are converted to tensors only in operations with the value, so they
+/// need no allocation.
+///
+/// # Examples
+///
+/// Constructors take `impl Into<Param<D>>`, so numbers and tensors can be passed directly:
+///
+/// ```
+/// use sgmcmc::distributions::{Normal, Param};
+///
+/// let x = sgmcmc::array(vec![0.5, 1.5], [2])?;
+/// let by_number = Normal::new(1.0, 2.0).log_prob(x.clone());
+/// let by_tensor = Normal::new(sgmcmc::ones([1]), Param::Number(2.0)).log_prob(x);
+/// assert_eq!(by_number.dims(), by_tensor.dims());
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Debug)]
-#[allow(clippy::large_enum_variant, reason = "a box would be one more allocation for each tensor")]
+#[allow(clippy::large_enum_variant, reason = "a box would need one more allocation per tensor")]
 pub enum Param<const D: usize> {
     /// The same number for every value.
     Number(f64),
-    /// A tensor whose dimensions are one or those of the value.
+    /// A tensor each of whose dimensions is one or that of the value.
     Tensor(Tensor<D>),
 }
 
@@ -91,7 +105,7 @@ impl<const D: usize> Param<D> {
         self.map(f64::exp, Tensor::exp)
     }
 
-    /// log(1/(1 + exp(−self))).
+    /// Returns log(1/(1 + exp(−self))).
     pub(super) fn log_sigmoid(&self) -> Self {
         self.map(|z| z.min(0.0) - (-z.abs()).exp().ln_1p(), log_sigmoid)
     }
@@ -120,7 +134,7 @@ impl<const D: usize> Param<D> {
         }
     }
 
-    /// The parameter as a tensor in the float type and on the device of `other`; a number has one element.
+    /// Returns the parameter as a tensor. A number becomes one element with the float type and the device of `other`.
     pub(super) fn like(&self, other: &Tensor<D>) -> Tensor<D> {
         match self {
             Self::Number(number) => Tensor::full([1; D], *number, (&other.device(), other.dtype())),
@@ -128,7 +142,7 @@ impl<const D: usize> Param<D> {
         }
     }
 
-    /// self · log y, which is 0 where both are 0.
+    /// Returns self · log y, or 0 where self and y are 0.
     pub(super) fn xlogy(&self, y: Tensor<D>) -> Tensor<D> {
         match self {
             Self::Number(0.0) => y.zeros_like(),
@@ -137,7 +151,7 @@ impl<const D: usize> Param<D> {
         }
     }
 
-    /// self · log(1 + y), which is 0 where self = 0 and y = −1.
+    /// Returns self · log(1 + y), or 0 where self = 0 and y = −1.
     pub(super) fn xlog1py(&self, y: Tensor<D>) -> Tensor<D> {
         match self {
             Self::Number(0.0) => y.zeros_like(),
@@ -146,16 +160,17 @@ impl<const D: usize> Param<D> {
         }
     }
 
-    /// Refuses a number that is not finite. Tensors are not read.
+    /// Panics if the parameter is a number that is not finite. Tensors are not checked.
     pub(super) fn finite(self, distribution: &str, name: &str) -> Self {
         self.checked(f64::is_finite, distribution, name, "finite")
     }
 
-    /// Refuses a number that is not positive and finite. Tensors are not read.
+    /// Panics if the parameter is a number that is not positive and finite. Tensors are not checked.
     pub(super) fn positive(self, distribution: &str, name: &str) -> Self {
         self.checked(|value| value > 0.0 && value.is_finite(), distribution, name, "positive and finite")
     }
 
+    /// Panics if the parameter is a number that is not `valid`. Tensors are not checked.
     pub(super) fn checked(self, valid: impl Fn(f64) -> bool, distribution: &str, name: &str, must: &str) -> Self {
         if let Self::Number(value) = self
             && !valid(value)
@@ -165,7 +180,7 @@ impl<const D: usize> Param<D> {
         self
     }
 
-    /// The parameter's numbers on the host, in row-major order of its own shape, and that shape.
+    /// Copies the parameter to the host. Returns its elements in row-major order, and its shape.
     fn read(&self) -> (Vec<f64>, [usize; D]) {
         match self {
             Self::Number(number) => (vec![*number], [1; D]),
@@ -173,7 +188,7 @@ impl<const D: usize> Param<D> {
         }
     }
 
-    /// The parameter's numbers on the host, broadcast to `shape`.
+    /// Copies the parameter to the host, broadcast to `shape`.
     pub(super) fn values(&self, shape: [usize; D]) -> Vec<f64> {
         let (values, dims) = self.read();
         let fits = dims.iter().zip(&shape).all(|(dim, size)| *dim == 1 || dim == size);
@@ -194,7 +209,7 @@ impl<const D: usize> Param<D> {
     }
 }
 
-/// A vector `[k]` as one row `[1, k]`; a matrix as it is.
+/// Reshapes a vector `[k]` to one row `[1, k]`. Returns a matrix unchanged.
 pub(super) fn as_rows<const R: usize>(tensor: Tensor<R>, distribution: &str, name: &str) -> Tensor<2> {
     let dims = tensor.dims();
     match dims.as_slice() {
@@ -204,12 +219,12 @@ pub(super) fn as_rows<const R: usize>(tensor: Tensor<R>, distribution: &str, nam
     }
 }
 
-/// The elements of a tensor as `f64`.
+/// Copies the elements of a tensor to the host, as `f64`.
 pub(super) fn host<const D: usize>(tensor: &Tensor<D>) -> Vec<f64> {
     tensor.to_data().iter::<f64>().collect()
 }
 
-/// A value combined with a parameter.
+/// Arithmetic of a tensor of values with a parameter.
 pub(super) trait Combine<const D: usize> {
     fn plus(self, param: &Param<D>) -> Self;
     fn minus(self, param: &Param<D>) -> Self;
@@ -232,7 +247,7 @@ macro_rules! combine {
 
 combine!(plus +, minus -, times *, over /);
 
-/// `shape` draws, each by `draw` from its own parameters.
+/// Returns a tensor of the given shape. `draw` draws each element from the values of its parameters.
 pub(super) fn draws<const D: usize, const P: usize, R: Rng + ?Sized>(
     params: [&Param<D>; P],
     shape: [usize; D],
@@ -245,7 +260,7 @@ pub(super) fn draws<const D: usize, const P: usize, R: Rng + ?Sized>(
     from_host(drawn, shape)
 }
 
-/// Draws as a tensor in double precision on the default device.
+/// Creates a tensor in double precision on the default device.
 pub(super) fn from_host<const D: usize>(values: Vec<f64>, shape: [usize; D]) -> Tensor<D> {
     use burn_tensor::{DType, TensorData};
     Tensor::from_data(TensorData::new(values, shape), (&crate::array::default_device(), DType::F64))

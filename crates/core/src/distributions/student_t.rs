@@ -15,13 +15,27 @@ use crate::special::log1p_square;
 /// z = (x − loc)/scale
 /// ```
 ///
-/// | parameter | meaning | range |
-/// |---|---|---|
-/// | `df` | degrees of freedom | positive |
-/// | `loc` | location, the mean where df > 1 | any real |
-/// | `scale` | scale | positive |
+/// | parameter | meaning | shape | range |
+/// |---|---|---|---|
+/// | `df` | degrees of freedom | number or `Tensor<D>` | positive |
+/// | `loc` | location, the mean for df > 1 | number or `Tensor<D>` | any real |
+/// | `scale` | scale | number or `Tensor<D>` | positive |
 ///
 /// Support: all reals.
+///
+/// See also [Wikipedia](https://en.wikipedia.org/wiki/Student%27s_t-distribution).
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::distributions::StudentT;
+///
+/// let x = sgmcmc::array(vec![1.0], [1])?;
+/// let log_prob: Vec<f64> = StudentT::new(1.0, 0.0, 1.0).log_prob(x).into_data().iter::<f64>().collect();
+/// // The Cauchy density: −log 2π.
+/// assert!((log_prob[0] + 1.8378771).abs() < 1e-6);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct StudentT<const D: usize> {
     df: Param<D>,
@@ -30,7 +44,12 @@ pub struct StudentT<const D: usize> {
 }
 
 impl<const D: usize> StudentT<D> {
-    /// The distribution with these parameters. Panics if one is a number out of its range.
+    /// Creates the distribution. Each parameter is a number or a tensor that broadcasts against the values.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `df` or `scale` is a number that is not positive and finite, or if `loc` is a number that is not
+    /// finite. Tensors are not checked.
     pub fn new(df: impl Into<Param<D>>, loc: impl Into<Param<D>>, scale: impl Into<Param<D>>) -> Self {
         Self {
             df: df.into().positive("StudentT", "df"),
@@ -39,7 +58,7 @@ impl<const D: usize> StudentT<D> {
         }
     }
 
-    /// The log density of each element of `value`.
+    /// Returns the log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
         let constant =
             (self.df.clone() * 0.5).lgamma_half_step() - (self.df.clone() * PI).log() * 0.5 - self.scale.log();

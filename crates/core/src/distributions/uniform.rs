@@ -3,7 +3,7 @@
 use burn_tensor::Tensor;
 use rand::RngExt;
 
-use super::observed::{Support, observed};
+use super::observed::{Support, record};
 use super::param::{Combine, Param};
 use super::support::minus_infinity;
 
@@ -13,12 +13,26 @@ use super::support::minus_infinity;
 /// log p(x) = −log(high − low),   low ≤ x ≤ high
 /// ```
 ///
-/// | parameter | meaning | range |
-/// |---|---|---|
-/// | `low` | lower end | below high |
-/// | `high` | upper end | above low |
+/// | parameter | meaning | shape | range |
+/// |---|---|---|---|
+/// | `low` | lower bound | number or `Tensor<D>` | below `high` |
+/// | `high` | upper bound | number or `Tensor<D>` | above `low` |
 ///
-/// Support: low ≤ x ≤ high; −∞ outside. The gradient to the value is zero everywhere.
+/// Support: low ≤ x ≤ high; the log density is −∞ outside. The gradient with respect to the value is zero everywhere.
+///
+/// See also [Wikipedia](https://en.wikipedia.org/wiki/Continuous_uniform_distribution).
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::distributions::Uniform;
+///
+/// let x = sgmcmc::array(vec![1.0], [1])?;
+/// let log_prob: Vec<f64> = Uniform::new(0.0, 4.0).log_prob(x).into_data().iter::<f64>().collect();
+/// // −log 4
+/// assert!((log_prob[0] + 1.3862944).abs() < 1e-6);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Uniform<const D: usize> {
     low: Param<D>,
@@ -26,7 +40,12 @@ pub struct Uniform<const D: usize> {
 }
 
 impl<const D: usize> Uniform<D> {
-    /// The distribution with these parameters. Panics if one is a number out of its range.
+    /// Creates the distribution. Each parameter is a number or a tensor that broadcasts against the values.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `low` or `high` is a number that is not finite, or if both are numbers and `low` is not below `high`.
+    /// Tensors are not checked.
     pub fn new(low: impl Into<Param<D>>, high: impl Into<Param<D>>) -> Self {
         let (low, high) = (low.into().finite("Uniform", "low"), high.into().finite("Uniform", "high"));
         if let (Param::Number(low), Param::Number(high)) = (&low, &high)
@@ -37,10 +56,10 @@ impl<const D: usize> Uniform<D> {
         Self { low, high }
     }
 
-    /// The log density of each element of `value`.
+    /// Returns the log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
         if let (Param::Number(low), Param::Number(high)) = (&self.low, &self.high) {
-            observed("Uniform", &value, Support::Interval(*low, *high));
+            record("Uniform", &value, Support::Interval(*low, *high));
         }
         let below = value.clone().minus(&self.low).lower_elem(0.0);
         let above = value.clone().minus(&self.high).greater_elem(0.0);

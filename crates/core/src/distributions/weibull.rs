@@ -3,7 +3,7 @@
 use burn_tensor::Tensor;
 
 use super::draw;
-use super::observed::{Support, observed};
+use super::observed::{Support, record};
 use super::param::{Combine, Param};
 use super::support::{power, within};
 
@@ -13,13 +13,27 @@ use super::support::{power, within};
 /// log p(x) = log shape − log scale + (shape − 1) log z − z^shape,   z = x/scale,   x ≥ 0
 /// ```
 ///
-/// | parameter | meaning | range |
-/// |---|---|---|
-/// | `shape` | shape; hazards rise above one and fall below | positive |
-/// | `scale` | scale, the 63.2 % quantile | positive |
+/// | parameter | meaning | shape | range |
+/// |---|---|---|---|
+/// | `shape` | shape; the hazard rate increases above one and decreases below | number or `Tensor<D>` | positive |
+/// | `scale` | scale, the 63.2 % quantile | number or `Tensor<D>` | positive |
 ///
-/// Support: x ≥ 0; −∞ below. At zero it is +∞ for shapes below one and −∞ above, and the gradient of the term z^shape
-/// is taken as zero.
+/// Support: x ≥ 0; the log density is −∞ below. At x = 0 it is +∞ for shape < 1 and −∞ for shape > 1, and the gradient
+/// of the term z^shape is defined as zero.
+///
+/// See also [Wikipedia](https://en.wikipedia.org/wiki/Weibull_distribution).
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::distributions::Weibull;
+///
+/// let x = sgmcmc::array(vec![1.0], [1])?;
+/// let log_prob: Vec<f64> = Weibull::new(2.0, 1.0).log_prob(x).into_data().iter::<f64>().collect();
+/// // log 2 − 1
+/// assert!((log_prob[0] + 0.3068528).abs() < 1e-6);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Weibull<const D: usize> {
     shape: Param<D>,
@@ -27,18 +41,22 @@ pub struct Weibull<const D: usize> {
 }
 
 impl<const D: usize> Weibull<D> {
-    /// The distribution with these parameters. Panics if one is a number out of its range.
+    /// Creates the distribution. Each parameter is a number or a tensor that broadcasts against the values.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `shape` or `scale` is a number that is not positive and finite. Tensors are not checked.
     pub fn new(shape: impl Into<Param<D>>, scale: impl Into<Param<D>>) -> Self {
         Self { shape: shape.into().positive("Weibull", "shape"), scale: scale.into().positive("Weibull", "scale") }
     }
 
-    /// The log density of each element of `value`.
+    /// Returns the log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
-        observed("Weibull", &value, Support::NotNegative);
+        record("Weibull", &value, Support::NotNegative);
         let outside = value.clone().lower_elem(0.0);
         let constant = self.shape.log() - self.shape.clone() * self.scale.log();
         within(value, outside, 1.0, |x| {
-            // Not the logarithm of x/scale: at x = 0 its gradient to the scale would be 0 · ∞.
+            // The logarithm is of x, not of x/scale, whose gradient with respect to the scale would be 0 · ∞ at x = 0.
             let exponent = self.shape.clone() - 1.0;
             (exponent.xlogy(x.clone()) - power(x.over(&self.scale), &self.shape)).plus(&constant)
         })

@@ -1,28 +1,30 @@
-//! Closures whose term for an observation depends on other observations.
+//! Detection of closures in which the term of an observation depends on other observations.
 //!
-//! The sum of such terms over a minibatch, scaled up, is not an estimate of their sum over all observations, and a pass over all of them
-//! cannot be cut into pieces. A recording shows it; of closures that are not compiled it is seen when rows are evaluated together, in
-//! another order, and in two halves.
+//! The rescaled sum of such terms over a minibatch is not an unbiased estimate of their sum over all observations, and
+//! a pass over all observations cannot be divided into chunks. The compiler detects the dependence in the recording.
+//! For closures that are not compiled, this module evaluates the same observations together, in reverse order, and in
+//! two halves, and compares the results.
 
 use rand::{RngExt, SeedableRng};
 
-use super::Evaluator;
 use super::eager::Eager;
 use super::spread;
-use crate::data::{Precision, Rows};
-use crate::error::Result;
-use crate::rng::StreamRng;
 use crate::tree::TensorTree;
+use sgmcmc_gradient::Evaluator;
+use sgmcmc_gradient::data::{Precision, Rows};
+use sgmcmc_gradient::error::Result;
+use sgmcmc_gradient::rng::StreamRng;
 
-/// Neighboring rows that are evaluated together.
+/// The number of neighboring observations that are evaluated together.
 const NEIGHBORS: usize = 8;
-/// How far from the start: a parameter that is zero there may hide what it multiplies.
+/// The distances of the evaluation points from the initial parameters. A parameter that is zero there hides the terms
+/// that it multiplies.
 const SPREADS: [f64; 2] = [0.1, 1.0];
-/// Relative differences that rounding explains.
+/// The relative differences that are attributed to rounding.
 const SINGLE: f64 = 1e-3;
 const DOUBLE: f64 = 1e-6;
 
-/// Whether the log-likelihood of a row depends on the rows it is evaluated with.
+/// Returns whether the log-likelihood of an observation depends on other observations in the same call.
 pub(super) fn mixes_rows<P: TensorTree, D: TensorTree>(eager: &Eager<P, D>) -> bool {
     let observations = eager.observations();
     if observations < 2 {
@@ -38,15 +40,16 @@ pub(super) fn mixes_rows<P: TensorTree, D: TensorTree>(eager: &Eager<P, D>) -> b
     })
 }
 
-/// Whether `rows` have other values in another order or in halves.
+/// Returns whether the terms of `rows` change if the observations are reversed or evaluated in halves.
 ///
 /// # Errors
 ///
-/// If the closure does not take some of the rows together.
+/// Returns the error of the closure.
 fn mixes<P: TensorTree, D: TensorTree>(eager: &Eager<P, D>, theta: &[f64], rows: &[usize]) -> Result<bool> {
     let together = eager.terms(theta, Rows::list(rows))?;
     if eager.terms(theta, Rows::list(rows))? != together {
-        // It changes from call to call, as with random numbers, so that nothing can be said.
+        // The result differs between equal calls, for example because of random numbers, so that the comparison is
+        // meaningless.
         return Ok(false);
     }
     let (first, second) = rows.split_at(rows.len() / 2);

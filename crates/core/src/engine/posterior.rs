@@ -5,34 +5,51 @@ use std::sync::{Arc, OnceLock};
 
 use burn_tensor::Device;
 
-use super::compiled::{self, SheetCache};
+use super::compiled::{self, CompilationCache};
 use super::eager::Eager;
-use super::{Engine, Evaluator, Target, fingerprint, support};
+use super::{Engine, support};
 use crate::array::default_device;
 use crate::data::Dataset;
-use crate::error::{Error, Result};
-use crate::fingerprint::Fingerprint;
 use crate::model::Model;
-use crate::tree::TensorTree;
+use crate::tree::{TensorTree, TreeLayout};
+use sgmcmc_gradient::data::fingerprint;
+use sgmcmc_gradient::error::{Error, Result};
+use sgmcmc_gradient::fingerprint::Fingerprint;
+use sgmcmc_gradient::{ConditionOn, Evaluator, Layout, Target};
 
-/// Rows evaluated at once by default: enough to hide Burn's cost per operation, few enough to stay in cache.
+/// The default number of observations per call of a closure. It is large enough to amortize Burn's overhead per
+/// operation, and small enough for intermediate results to fit in the cache.
 const CHUNK_ROWS: usize = 8192;
 
-/// A model and its data: the density that samplers explore.
+/// A model conditioned on data: the target density of samplers.
 ///
-/// | setting | default | purpose |
+/// | setting | default | meaning |
 /// |---|---|---|
-/// | [`engine`](Self::engine) | [`Engine::Auto`] | how the closures are run |
-/// | [`device`](Self::device) | [`default_device`] | where the eager engine runs them |
-/// | [`chunk_rows`](Self::chunk_rows) | 8192 | most rows a closure is given at once; bounds the memory of a full pass |
+/// | [`engine`](Self::engine) | [`Engine::Auto`] | engine that evaluates the closures |
+/// | [`device`](Self::device) | [`default_device`] | device of the eager engine |
+/// | [`chunk_rows`](Self::chunk_rows) | 8192 | maximum number of observations per call; bounds memory use |
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::data::Rows;
+/// use sgmcmc::prelude::*;
+///
+/// let model = Model::new(|theta: Tensor<1>, x: Tensor<1>| (x - theta).square() * -0.5);
+/// let posterior = model.with(&Dataset::new(array(vec![1.0, 3.0], [2])?)?);
+/// let mut evaluator = posterior.evaluator(&zeros([1]))?;
+/// assert_eq!(evaluator.log_density(&[2.0], Rows::range(0..2))?, -1.0);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 pub struct Posterior<P, D> {
     model: Model<P, D>,
     data: Dataset<D>,
     engine: Engine,
     device: Device,
     chunk_rows: usize,
-    compiled: Arc<SheetCache>,
-    /// Whether the data are inside the support of their distributions; looked at once.
+    /// The results of compilation, shared by all chains.
+    compiled: Arc<CompilationCache>,
+    /// The result of the check that the data are in the support of their distributions.
     supported: Arc<OnceLock<Result<()>>>,
 }
 
@@ -63,33 +80,34 @@ impl<P, D> fmt::Debug for Posterior<P, D> {
 }
 
 impl<P, D> Posterior<P, D> {
-    /// The observations.
+    /// Returns the observations.
     pub fn data(&self) -> &Dataset<D> {
         &self.data
     }
 
-    /// The model.
+    /// Returns the model.
     pub fn model(&self) -> &Model<P, D> {
         &self.model
     }
 
-    /// Where the eager engine runs the closures.
-    pub(super) fn place(&self) -> &Device {
+    /// Returns the device of the eager engine.
+    pub(super) fn eager_device(&self) -> &Device {
         &self.device
     }
 
-    /// Most rows a closure is given at once.
+    /// Returns the maximum number of observations per call of a closure.
     pub(super) fn chunk(&self) -> usize {
         self.chunk_rows
     }
 
-    /// What was compiled for this posterior.
-    pub(super) fn compiled(&self) -> &SheetCache {
+    /// Returns the cache of compilations of this posterior.
+    pub(super) fn compiled(&self) -> &CompilationCache {
         &self.compiled
     }
 }
 
 impl<P: TensorTree, D: TensorTree> Posterior<P, D> {
+    /// Creates the posterior of `model` given `data`, with default settings.
     pub(crate) fn new(model: Model<P, D>, data: Dataset<D>) -> Self {
         let (engine, device) = (Engine::default(), default_device());
         Self {
@@ -103,51 +121,94 @@ impl<P: TensorTree, D: TensorTree> Posterior<P, D> {
         }
     }
 
-    /// Runs the closures with `engine`.
+    /// Sets the engine that evaluates the closures.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::Engine;
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
+    /// let posterior = model.with(&Dataset::none()).engine(Engine::Eager);
+    /// assert!(posterior.explain(&zeros([1]))?.starts_with("eager"));
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
     #[must_use]
     pub fn engine(self, engine: Engine) -> Self {
         Self { engine, ..self }
     }
 
-    /// Lets the eager engine run the closures on `device`. Only the default device has another engine.
+    /// Sets the device of the eager engine. The compiled engine runs only on the default device.
     #[must_use]
     pub fn device(self, device: Device) -> Self {
         Self { device, ..self }
     }
 
-    /// Evaluates at most `rows` observations at once.
+    /// Sets the maximum number of observations per call of a closure.
     #[must_use]
     pub fn chunk_rows(self, rows: usize) -> Self {
         Self { chunk_rows: rows.max(1), ..self }
     }
 
-    /// The same posterior given other data.
-    pub(super) fn on(&self, data: Dataset<D>) -> Self {
+    /// Returns this posterior given other data.
+    pub(super) fn with_data(&self, data: Dataset<D>) -> Self {
         Self { data, compiled: Arc::default(), supported: Arc::default(), ..self.clone() }
     }
 
-    /// What the engine makes of the closures for parameters shaped as `start`: operations before and after, buffers, bytes, or
-    /// the reason why they are not compiled.
+    /// Describes the compiled program for parameters with the structure of `start`: the number of operations before and
+    /// after simplification, and the number and size of buffers. If the closures are not compiled, returns the reason.
     ///
     /// # Errors
     ///
-    /// As [`evaluator`](Self::evaluator).
+    /// Returns an error under the same conditions as [`evaluator`](Self::evaluator), except if the closures cannot be
+    /// compiled.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let model = Model::new(|theta: Tensor<1>, x: Tensor<1>| (x - theta).square() * -0.5);
+    /// let posterior = model.with(&Dataset::new(array(vec![1.0, 3.0], [2])?)?);
+    /// assert!(posterior.explain(&zeros([1]))?.starts_with("compiled, f64"));
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
     pub fn explain(&self, start: &P) -> Result<String> {
         let eager = Eager::new(self, start)?;
         Ok(match self.engine {
-            Engine::Eager => "eager: asked for\n".into(),
+            Engine::Eager => "eager: requested\n".into(),
             Engine::Auto if self.device != default_device() => format!("eager: on {:?}\n", self.device),
             Engine::Auto | Engine::Compiled => compiled::explain(self, &eager),
         })
     }
 
-    /// An evaluator for parameters shaped as `start`.
+    /// Creates an evaluator for parameters with the structure of `start`.
     ///
     /// # Errors
     ///
-    /// If the closures panic, return other shapes than they should or no finite number at `start`; if data are outside the support of
-    /// their distribution; if `start` is not as declared; if there is neither a likelihood nor a prior; if the closures cannot be compiled and [`Engine::Compiled`] is
-    /// asked for.
+    /// Returns an error
+    ///
+    /// - if a closure panics, returns a wrong shape, or is not finite at `start`;
+    /// - if data are outside the support of their distribution;
+    /// - if `start` does not have the declared shapes, or violates a constraint;
+    /// - if the model has neither a likelihood nor a prior;
+    /// - if the closures cannot be compiled and the engine is [`Engine::Compiled`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::data::Rows;
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let model = Model::new(|theta: Tensor<1>, x: Tensor<1>| (x - theta).square() * -0.5);
+    /// let posterior = model.with(&Dataset::new(array(vec![1.0, 3.0], [2])?)?);
+    /// let mut evaluator = posterior.evaluator(&zeros([1]))?;
+    /// let mut terms = [0.0; 2];
+    /// evaluator.log_likelihood_per_observation(&[1.0], Rows::range(0..2), &mut terms)?;
+    /// assert_eq!(terms, [0.0, -2.0]);
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
     pub fn evaluator(&self, start: &P) -> Result<Box<dyn Evaluator>> {
         let eager = Eager::new(self, start)?;
         self.supported.get_or_init(|| support::check(&eager)).clone()?;
@@ -156,15 +217,41 @@ impl<P: TensorTree, D: TensorTree> Posterior<P, D> {
             Engine::Auto if self.device != default_device() => Ok(Box::new(eager.with_mixing())),
             Engine::Auto => match compiled::evaluator(self, eager) {
                 Ok(evaluator) => Ok(evaluator),
-                Err(reason) => {
-                    reason.report();
+                Err(error) => {
+                    error.warn_once();
                     Ok(Box::new(Eager::new(self, start)?.with_mixing()))
                 }
             },
             Engine::Compiled => {
-                compiled::evaluator(self, eager).map_err(|reason| Error::NotCompiled { reason: reason.to_string() })
+                compiled::evaluator(self, eager).map_err(|error| Error::NotCompiled { reason: error.to_string() })
             }
         }
+    }
+}
+
+impl<P: TensorTree, D: TensorTree> Model<P, D> {
+    /// Returns the posterior given `data`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let model = Model::new(|theta: Tensor<1>, x: Tensor<1>| (x - theta).square() * -0.5);
+    /// let posterior = model.with(&Dataset::new(array(vec![1.0, 2.0], [2])?)?);
+    /// assert_eq!(posterior.data().observations(), 2);
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
+    pub fn with(&self, data: &Dataset<D>) -> Posterior<P, D> {
+        Posterior::new(self.clone(), data.clone())
+    }
+}
+
+impl<P: TensorTree, D: TensorTree> ConditionOn<Dataset<D>> for Model<P, D> {
+    type Target = Posterior<P, D>;
+
+    fn condition_on(&self, data: &Dataset<D>) -> Posterior<P, D> {
+        self.with(data)
     }
 }
 
@@ -175,7 +262,19 @@ impl<P: TensorTree, D: TensorTree> Target for Posterior<P, D> {
         Self::evaluator(self, start)
     }
 
+    fn layout(&self, params: &P) -> Result<Layout> {
+        self.model.layout(params)
+    }
+
+    fn flatten(&self, layout: &Layout, params: &P) -> Result<Vec<f64>> {
+        TreeLayout::flatten(layout, params)
+    }
+
+    fn unflatten(&self, layout: &Layout, like: &P, theta: &[f64]) -> Result<P> {
+        TreeLayout::unflatten(layout, like, theta, &default_device())
+    }
+
     fn fingerprint(&self) -> Option<Fingerprint> {
-        Some(fingerprint::of(self.data.columns()))
+        Some(fingerprint(self.data.columns()))
     }
 }

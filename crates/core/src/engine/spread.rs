@@ -1,20 +1,21 @@
-//! Rows that stand for a data set: spread over it, and those with the smallest and largest values of its leaves.
+//! Representative observations of a data set: some at regular intervals, and those with the extreme values of the
+//! leaves.
 
-use crate::data::{Column, Values};
+use sgmcmc_gradient::data::{Column, Values};
 
-/// Rows that are spread evenly.
+/// The number of observations at regular intervals.
 const EVEN: usize = 8;
-/// Rows with extreme values, at most.
+/// The maximum number of observations with extreme values.
 const EXTREMES: usize = 48;
-/// Numbers that are looked at for extremes in leaves that are in memory; of larger leaves every so many rows are.
-const LOOKED_AT: usize = 1 << 24;
-/// The same for leaves that are read from a file.
-const READ: usize = 1 << 16;
+/// The maximum number of values that are searched in a leaf in memory. Larger leaves are searched with a stride.
+const SEARCHED_IN_MEMORY: usize = 1 << 24;
+/// The maximum number of values that are searched in a leaf that is read from a file.
+const SEARCHED_IN_FILE: usize = 1 << 16;
 
-/// Rows of `columns`, in order, without repetition.
+/// Returns the indices of representative observations, in increasing order.
 ///
-/// What a closure does with rare values shows in these rows if anywhere: an indicator that is one in few observations has its maximum
-/// there.
+/// They include observations with rare values: an indicator that is one for few observations has its maximum at one of
+/// them.
 pub(super) fn rows(columns: &[Column], observations: usize) -> Vec<usize> {
     if observations == 0 {
         return vec![];
@@ -22,7 +23,8 @@ pub(super) fn rows(columns: &[Column], observations: usize) -> Vec<usize> {
     let even = EVEN.min(observations);
     let mut rows: Vec<usize> = (0..even).map(|i| i * (observations - 1) / (even - 1).max(1)).collect();
     let found: Vec<Vec<usize>> = columns.iter().map(extremes).collect();
-    // Each leaf has its share, and a wide leaf the extremes of features that are spread over it.
+    // Each leaf contributes the same number of observations. For a wide leaf, they come from features at regular
+    // intervals.
     let share = (EXTREMES / found.len().max(1)).max(2);
     for leaf in &found {
         let taken = share.min(leaf.len());
@@ -33,22 +35,23 @@ pub(super) fn rows(columns: &[Column], observations: usize) -> Vec<usize> {
     rows
 }
 
-/// For each feature of a leaf, the rows with its smallest and its largest value.
+/// Returns the observations with the smallest and the largest value of each feature of a leaf.
 fn extremes(column: &Column) -> Vec<usize> {
     match column.values() {
-        Values::F32(values) => of(column, values, |value| f64::from(*value)),
-        Values::F64(values) => of(column, values, |value| *value),
-        Values::I32(values) => of(column, values, |value| f64::from(*value)),
-        Values::I64(values) => of(column, values, |value| *value as f64),
-        Values::Bool(values) => of(column, values, |value| f64::from(u8::from(*value))),
-        Values::BoolBytes(values) => of(column, values, |value| f64::from(u8::from(*value != 0))),
+        Values::F32(values) => extremes_of(column, values, |value| f64::from(*value)),
+        Values::F64(values) => extremes_of(column, values, |value| *value),
+        Values::I32(values) => extremes_of(column, values, |value| f64::from(*value)),
+        Values::I64(values) => extremes_of(column, values, |value| *value as f64),
+        Values::Bool(values) => extremes_of(column, values, |value| f64::from(u8::from(*value))),
+        Values::BoolBytes(values) => extremes_of(column, values, |value| f64::from(u8::from(*value != 0))),
     }
 }
 
-fn of<T>(column: &Column, values: &[T], number: impl Fn(&T) -> f64) -> Vec<usize> {
+/// Returns the observations with the extreme values of each feature, where `number` converts a value.
+fn extremes_of<T>(column: &Column, values: &[T], number: impl Fn(&T) -> f64) -> Vec<usize> {
     let width = column.row_shape().iter().product::<usize>().max(1);
-    let most = if column.in_place() { LOOKED_AT } else { READ };
-    let step = values.len().div_ceil(most).max(1);
+    let limit = if column.in_place() { SEARCHED_IN_MEMORY } else { SEARCHED_IN_FILE };
+    let step = values.len().div_ceil(limit).max(1);
     let mut found = vec![[(f64::INFINITY, 0), (f64::NEG_INFINITY, 0)]; width];
     for (row, features) in values.chunks_exact(width).enumerate().step_by(step) {
         for (value, [least, most]) in features.iter().map(&number).zip(&mut found) {
@@ -68,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rare_value_is_among_them() {
+    fn observations_with_rare_values_are_included() {
         let mut rare = vec![0.0_f64; 5000];
         rare[1234] = 1.0;
         let mut features = vec![0.0_f32; 5000 * 3];
@@ -81,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn one_row_stands_for_itself() {
+    fn a_single_observation_is_included() {
         let column = Column::new("x", vec![2.0_f64], []).unwrap();
         assert_eq!(rows(&[column], 1), [0]);
         assert!(rows(&[], 0).is_empty());

@@ -1,24 +1,28 @@
-//! Data outside the support of the distribution they are given to.
+//! Detection of data outside the support of their distribution.
 //!
-//! Labels 1 and 2 where 0 and 1 are meant have a log-likelihood and a gradient, and the chain converges to something else; a class index
-//! that does not exist has log density −∞ and a finite gradient. Neither shows in a run. The log-likelihood is called on some rows with
-//! the distributions writing down what they are asked about. Where that is a leaf of the data, the leaf is looked through; where it is
-//! computed from data, the closure is called on all rows.
+//! Labels 1 and 2 in place of 0 and 1 have a finite log-likelihood and gradient, and the chain converges to a wrong
+//! posterior. A class index that does not exist has log density −∞ and a finite gradient. A run does not show either
+//! error. This module calls the log-likelihood with some observations while the distributions record the values that
+//! they evaluate. If the values are those of a leaf of the data, all values of the leaf are checked. If they are
+//! computed from the data, the closure is called with all observations.
 
-use super::Evaluator;
 use super::eager::Eager;
 use super::spread;
-use crate::data::{Dataset, Rows};
+use crate::data::Dataset;
 use crate::distributions::{Observed, watching};
-use crate::error::{Error, Result};
 use crate::tree::TensorTree;
+use sgmcmc_gradient::Evaluator;
+use sgmcmc_gradient::data::Rows;
+use sgmcmc_gradient::error::{Error, Result};
 
-/// Values outside the support that are looked at, for each leaf.
+/// The maximum number of values outside the support that are examined for each leaf.
 const EXAMINED: usize = 16;
 
+/// Checks that the data are in the support of the distributions of the log-likelihood.
+///
 /// # Errors
 ///
-/// If a value of the data is outside the support of a distribution that depends on it.
+/// Returns an error if a value outside the support affects the log-likelihood.
 pub(super) fn check<P: TensorTree, D: TensorTree>(eager: &Eager<P, D>) -> Result<()> {
     let observations = eager.observations();
     if observations == 0 {
@@ -26,7 +30,7 @@ pub(super) fn check<P: TensorTree, D: TensorTree>(eager: &Eager<P, D>) -> Result
     }
     let rows = spread::rows(eager.data().columns(), observations);
     let theta = eager.coordinates();
-    // With gradients, which show whether a value depends on parameters.
+    // The gradient is computed because tracking shows whether a value depends on parameters.
     let (_, seen) = watching(|| eager.gradient_of(theta, Rows::list(&rows)));
     let mut computed = false;
     for value in seen.iter().filter(|value| !value.tracked) {
@@ -38,7 +42,7 @@ pub(super) fn check<P: TensorTree, D: TensorTree>(eager: &Eager<P, D>) -> Result
     if computed { check_computed(eager, &rows, &seen) } else { Ok(()) }
 }
 
-/// The number of the leaf that has these values in `rows`.
+/// Returns the index of the leaf with these values at `rows`.
 fn leaf_of<D: TensorTree>(data: &Dataset<D>, rows: &[usize], values: &[f64]) -> Option<usize> {
     data.columns().iter().position(|column| {
         let own = column.take(Rows::list(rows));
@@ -46,12 +50,12 @@ fn leaf_of<D: TensorTree>(data: &Dataset<D>, rows: &[usize], values: &[f64]) -> 
     })
 }
 
-/// Looks through a leaf.
+/// Checks all values of a leaf.
 fn check_leaf<P: TensorTree, D: TensorTree>(eager: &Eager<P, D>, leaf: usize, value: &Observed) -> Result<()> {
     let column = &eager.data().columns()[leaf];
     let outside = column.numbers().enumerate().filter(|(_, number)| !value.support.holds(*number));
     for (index, number) in outside.take(EXAMINED) {
-        if matters(eager, leaf, index) {
+        if affects_likelihood(eager, leaf, index) {
             return Err(Error::DataOutsideSupport {
                 leaf: format!("data leaf `{}`", column.name()),
                 position: column.position(index),
@@ -64,11 +68,13 @@ fn check_leaf<P: TensorTree, D: TensorTree>(eager: &Eager<P, D>, leaf: usize, va
     Ok(())
 }
 
-/// Whether the log-likelihood of a row depends on element `index` of a leaf: it is no finite number, or has a slope there. Closures may
-/// mask values that stand for missing ones.
-fn matters<P: TensorTree, D: TensorTree>(eager: &Eager<P, D>, leaf: usize, index: usize) -> bool {
+/// Returns whether the log-likelihood depends on element `index` of a leaf: it is not finite, or its derivative is not
+/// zero.
+///
+/// Closures may mask values that mark missing data, so that these do not affect the log-likelihood.
+fn affects_likelihood<P: TensorTree, D: TensorTree>(eager: &Eager<P, D>, leaf: usize, index: usize) -> bool {
     let width = eager.data().columns()[leaf].width();
-    // Not at the start, where parameters that are zero hide what they multiply.
+    // The initial parameters are avoided, because parameters that are zero hide the values that they multiply.
     let theta: Vec<f64> = eager.coordinates().iter().map(|x| x + 0.1).collect();
     match eager.slopes(&theta, index / width) {
         Ok((value, slopes)) => {
@@ -79,7 +85,7 @@ fn matters<P: TensorTree, D: TensorTree>(eager: &Eager<P, D>, leaf: usize, index
     }
 }
 
-/// Calls the closure on all rows, for values that are computed from data.
+/// Calls the closure with all observations, for values that are computed from the data.
 fn check_computed<P: TensorTree, D: TensorTree>(eager: &Eager<P, D>, rows: &[usize], seen: &[Observed]) -> Result<()> {
     let theta = eager.coordinates();
     let mut done = 0;

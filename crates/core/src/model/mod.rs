@@ -1,7 +1,7 @@
 //! Models: a log-likelihood and a log-prior, written as closures over tensors.
 
 mod closure;
-mod quiet;
+mod panic_hook;
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,48 +9,56 @@ use std::sync::Arc;
 use burn_tensor::Tensor;
 
 pub(crate) use closure::guarded;
-use closure::{AnyRank, rank_one};
-pub(crate) use quiet::quietly;
+use closure::{RankOne, rank_one};
+pub(crate) use panic_hook::silence_panics;
 
-use crate::constraint::Constraint;
-use crate::data::Dataset;
-use crate::engine::Posterior;
-use crate::error::{Closure, Error, Result};
-use crate::layout::Layout;
-use crate::tree::TensorTree;
+use crate::tree::{TensorTree, TreeLayout};
+use sgmcmc_gradient::Constraint;
+use sgmcmc_gradient::error::{Closure, Error, Result};
+use sgmcmc_gradient::layout::Layout;
 
-type LogLikelihood<P, D> = Arc<dyn Fn(P, D) -> AnyRank + Send + Sync>;
-type LogPrior<P> = Arc<dyn Fn(P) -> AnyRank + Send + Sync>;
+type LogLikelihood<P, D> = Arc<dyn Fn(P, D) -> RankOne + Send + Sync>;
+type LogPrior<P> = Arc<dyn Fn(P) -> RankOne + Send + Sync>;
 
-/// A log-likelihood and a log-prior over parameters `P` and observations `D`. Cheap to clone.
+/// A log-likelihood and a log-prior over parameters `P` and observations `D`.
 ///
-/// Closures take their arguments by value, because Burn's operators consume tensors. The log-likelihood returns one entry
-/// per observation (shape `[n]`), or their sum (shape `[1]`), which does for plain minibatches but not for what needs
-/// the terms one by one. Everything must be built from the arguments, so that the closure runs unchanged on plain,
-/// autodiff and capture devices.
+/// Closures take their arguments by value, because Burn's operators consume tensors. The log-likelihood returns one
+/// entry per observation (shape `[n]`), or their sum (shape `[1]`). The sum is enough for minibatches of equal weights,
+/// but not for methods that need the term of each observation. Closures must create all tensors from their arguments,
+/// so that they run unchanged on plain, autodiff and capture devices.
+///
+/// A panic in a closure is returned as an error and is not printed. To this end, the first evaluation of a model installs
+/// a process-wide panic hook. It ignores panics of threads that are running a closure of a model, and forwards all other
+/// panics to the hook that was installed before.
+///
+/// Cloning a model is cheap: the closures are shared.
+///
+/// # Examples
 ///
 /// ```
-/// use burn_tensor::Tensor;
-/// use sgmcmc_core::{Dataset, Model, array, zeros};
+/// use sgmcmc::data::Rows;
+/// use sgmcmc::prelude::*;
 ///
 /// // xᵢ ~ N(θ, 1), θ ~ N(0, 10²)
 /// let model = Model::new(|theta: Tensor<1>, x: Tensor<1>| (x - theta).square() * -0.5)
 ///     .prior(|theta: Tensor<1>| theta.square() * -0.005);
 /// let data = Dataset::new(array(vec![0.9, 1.1, 1.3], [3])?)?;
 /// let mut evaluator = model.with(&data).evaluator(&zeros([1]))?;
-/// let mut gradient = [0.0_f64];
-/// evaluator.posterior(&[1.0], sgmcmc_core::Rows::range(0..3), &mut gradient)?;
+/// let mut gradient = [0.0];
+/// evaluator.posterior(&[1.0], Rows::range(0..3), &mut gradient)?;
 /// assert!((gradient[0] - (0.3 - 0.01)).abs() < 1e-12);
-/// # Ok::<(), sgmcmc_core::Error>(())
+/// # Ok::<(), sgmcmc::Error>(())
 /// ```
 pub struct Model<P, D = ()> {
     log_likelihood: Option<LogLikelihood<P, D>>,
     log_prior: Option<LogPrior<P>>,
-    /// The power of the whole density: one over the temperature.
+    /// The power of the whole density, the inverse of the temperature.
     power: f64,
-    /// The power of the prior alone.
+    /// The power of the prior.
     prior_power: f64,
+    /// The declared shapes of parameters, by path.
     shapes: Vec<(String, Vec<usize>)>,
+    /// The declared constraints of parameters, by path.
     constraints: Vec<(String, Constraint)>,
 }
 
@@ -81,94 +89,163 @@ impl<P, D> fmt::Debug for Model<P, D> {
 }
 
 impl<P: TensorTree> Model<P> {
-    /// A model without data: a log density alone.
+    /// Creates a model without data from a log density.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::data::Rows;
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
+    /// let mut evaluator = model.with(&Dataset::none()).evaluator(&zeros([2]))?;
+    /// assert_eq!(evaluator.log_density(&[1.0, 2.0], Rows::range(0..0))?, -2.5);
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
     pub fn density<const R: usize>(log_density: impl Fn(P) -> Tensor<R> + Send + Sync + 'static) -> Self {
-        Self::bare().prior(log_density)
+        Self::empty().prior(log_density)
     }
 }
 
 impl<P: TensorTree, D: TensorTree> Model<P, D> {
-    /// A model with this log-likelihood and a flat prior.
+    /// Creates a model with this log-likelihood and a flat prior.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::distributions::*;
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let model = Model::new(|mean: Tensor<1>, x: Tensor<1>| Normal::new(mean, 1.0).log_prob(x));
+    /// assert!(model.has_likelihood() && !model.has_prior());
+    /// ```
     pub fn new<const R: usize>(log_likelihood: impl Fn(P, D) -> Tensor<R> + Send + Sync + 'static) -> Self {
-        let log_likelihood: LogLikelihood<P, D> = Arc::new(move |params, rows| rank_one(log_likelihood(params, rows)));
-        Self { log_likelihood: Some(log_likelihood), ..Self::bare() }
+        let log_likelihood: LogLikelihood<P, D> = Arc::new(move |params, data| rank_one(log_likelihood(params, data)));
+        Self { log_likelihood: Some(log_likelihood), ..Self::empty() }
     }
 
-    /// The same model with this log-prior, which returns one number (shape `[1]`).
+    /// Returns this model with the log-prior `log_prior`, which returns one number (shape `[1]`).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::distributions::*;
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let model = Model::new(|mean: Tensor<1>, x: Tensor<1>| Normal::new(mean, 1.0).log_prob(x))
+    ///     .prior(|mean: Tensor<1>| Normal::new(0.0, 10.0).log_prob(mean).sum());
+    /// assert!(model.has_prior());
+    /// ```
     #[must_use]
     pub fn prior<const R: usize>(self, log_prior: impl Fn(P) -> Tensor<R> + Send + Sync + 'static) -> Self {
         Self { log_prior: Some(Arc::new(move |params| rank_one(log_prior(params)))), ..self }
     }
 
-    /// The same model at temperature T: the target becomes p(θ|x)^{1/T}, prior and likelihood alike. The Jacobian of constraints is not
-    /// tempered. A run at temperature S on this model samples p(θ|x)^{1/(ST)}.
+    /// Returns this model at temperature T. Its target is p(θ|x)^{1/T}.
+    ///
+    /// Both the prior and the likelihood are tempered; the Jacobian of constraints is not. A run at temperature S on
+    /// this model samples p(θ|x)^{1/(ST)}.
     ///
     /// # Errors
     ///
-    /// If the temperature is not a positive number.
+    /// Returns an error if the temperature is not a positive number.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::data::Rows;
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5).temperature(2.0)?;
+    /// let mut evaluator = model.with(&Dataset::none()).evaluator(&zeros([1]))?;
+    /// assert_eq!(evaluator.log_density(&[2.0], Rows::range(0..0))?, -1.0);
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
     pub fn temperature(self, temperature: f64) -> Result<Self> {
         Ok(Self { power: 1.0 / positive("temperature", temperature)?, ..self })
     }
 
-    /// The same model with the prior raised to `power`, as the shards of a divided data set need.
+    /// Returns this model with the prior raised to `power`.
+    ///
+    /// Methods that divide a data set into K shards and sample each with a model of its own raise the prior to the
+    /// power 1/K.
     ///
     /// # Errors
     ///
-    /// If the power is not a positive number.
+    /// Returns an error if the power is not a positive number.
     pub fn prior_power(self, power: f64) -> Result<Self> {
         Ok(Self { prior_power: positive("prior power", power)?, ..self })
     }
 
-    /// Declares the shape of the parameter at `path`; start values are checked against it.
+    /// Declares the shape of the parameter at `path`. Initial values are checked against it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5).shape("theta", [3]);
+    /// assert!(model.layout(&zeros([3])).is_ok());
+    /// assert!(model.layout(&zeros([2])).is_err());
+    /// ```
     #[must_use]
     pub fn shape(mut self, path: impl Into<String>, shape: impl Into<Vec<usize>>) -> Self {
         self.shapes.push((path.into(), shape.into()));
         self
     }
 
-    /// Constrains the values of the parameter at `path`, as `#[tree(positive)]` and its like do on a field.
+    /// Constrains the values of the parameter at `path`. Attributes such as `#[tree(positive)]` do the same for a
+    /// field.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let model = Model::density(|rate: Tensor<1>| rate.sum().neg()).constrain("theta", Constraint::Positive);
+    /// let layout = model.layout(&ones([1]))?;
+    /// assert_eq!(layout.blocks()[0].constraint, Some(Constraint::Positive));
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
     #[must_use]
     pub fn constrain(mut self, path: impl Into<String>, constraint: Constraint) -> Self {
         self.constraints.push((path.into(), constraint));
         self
     }
 
-    /// The posterior given `data`: what samplers and optimisers are pointed at.
-    pub fn with(&self, data: &Dataset<D>) -> Posterior<P, D> {
-        Posterior::new(self.clone(), data.clone())
-    }
-
-    /// Whether there is a log-likelihood.
+    /// Returns whether the model has a log-likelihood.
     pub fn has_likelihood(&self) -> bool {
         self.log_likelihood.is_some()
     }
 
-    /// Whether there is a log-prior.
+    /// Returns whether the model has a log-prior.
     pub fn has_prior(&self) -> bool {
         self.log_prior.is_some()
     }
 
-    /// Calls the log-likelihood closure on tensors of any device; `n` is the number of rows in `rows`.
+    /// Calls the log-likelihood closure on tensors of any device. `n` is the number of observations in `data`.
     ///
-    /// The answer has shape `[n]` or `[1]`; it is not tempered.
+    /// The result has shape `[n]` or `[1]` and is not tempered. It is `None` if the model has no log-likelihood.
     ///
     /// # Errors
     ///
-    /// If the closure panics or returns another shape. A model without likelihood answers zero per row.
-    pub fn log_likelihood(&self, params: P, rows: D, n: usize) -> Result<Option<Tensor<1>>> {
+    /// Returns an error if the closure panics or returns another shape.
+    pub fn log_likelihood(&self, params: P, data: D, n: usize) -> Result<Option<Tensor<1>>> {
         let Some(log_likelihood) = &self.log_likelihood else { return Ok(None) };
-        match guarded(Closure::LogLikelihood, || log_likelihood(params, rows))? {
+        match guarded(Closure::LogLikelihood, || log_likelihood(params, data))? {
             Ok(tensor) if [1, n].contains(&tensor.dims()[0]) => Ok(Some(tensor)),
             Ok(tensor) => Err(Error::LikelihoodShape { shape: tensor.dims().to_vec(), rows: n }),
             Err(shape) => Err(Error::LikelihoodShape { shape, rows: n }),
         }
     }
 
-    /// Calls the log-prior closure on tensors of any device. The answer has shape `[1]`; it is not tempered.
+    /// Calls the log-prior closure on tensors of any device.
+    ///
+    /// The result has shape `[1]` and is not tempered. It is `None` if the model has no log-prior.
     ///
     /// # Errors
     ///
-    /// If the closure panics or returns another shape.
+    /// Returns an error if the closure panics or returns another shape.
     pub fn log_prior(&self, params: P) -> Result<Option<Tensor<1>>> {
         let Some(log_prior) = &self.log_prior else { return Ok(None) };
         match guarded(Closure::LogPrior, || log_prior(params))? {
@@ -178,18 +255,19 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
         }
     }
 
-    /// The powers of the likelihood and of the prior in the target.
-    pub(crate) fn powers(&self) -> (f64, f64) {
-        (self.power, self.power * self.prior_power)
+    /// Returns the powers of the likelihood and of the prior in the target.
+    pub(crate) fn powers(&self) -> Powers {
+        Powers { likelihood: self.power, prior: self.power * self.prior_power }
     }
 
-    /// The layout of parameters shaped as `start`, with the shapes and constraints declared here.
+    /// Returns the layout of parameters with the structure of `start`, and with the constraints declared on this model.
     ///
     /// # Errors
     ///
-    /// If `start` has other shapes than declared, or a declaration is about a parameter that is not there.
+    /// Returns an error if `start` has other shapes than declared, or if a declaration names a parameter that does not
+    /// exist.
     pub fn layout(&self, start: &P) -> Result<Layout> {
-        let mut layout = Layout::of(start)?;
+        let mut layout = Layout::from_tree(start)?;
         for (name, declared) in &self.shapes {
             let block = layout.block(name)?;
             if block.shape != *declared {
@@ -203,7 +281,8 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
         Ok(layout)
     }
 
-    fn bare() -> Self {
+    /// Creates a model without closures.
+    fn empty() -> Self {
         Self {
             log_likelihood: None,
             log_prior: None,
@@ -215,6 +294,16 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
     }
 }
 
+/// The powers of the likelihood and of the prior in the target.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Powers {
+    /// The power of the likelihood.
+    pub(crate) likelihood: f64,
+    /// The power of the prior.
+    pub(crate) prior: f64,
+}
+
+/// Checks that a setting is a positive number and returns it.
 fn positive(name: &'static str, value: f64) -> Result<f64> {
     if value.is_finite() && value > 0.0 {
         Ok(value)

@@ -1,16 +1,16 @@
 //! The error function, its complement, and the normal distribution function with both tails.
 //!
 //! For z ≥ 0, erfc(z) = exp(−z²) t exp P(2t − 1), t = 2/(2 + z), where P is a polynomial: the Chebyshev series of
-//! log(erfc(z) exp(z²)/t) in 2t − 1, which is smooth on all of 0 ≤ z ≤ ∞. Its logarithm is thus available without
-//! taking one of a number that underflows.
+//! log(erfc(z) exp(z²)/t) in 2t − 1, which is smooth on 0 ≤ z ≤ ∞. The logarithm of erfc therefore does not require the
+//! logarithm of a number that underflows.
 
 use burn_tensor::{Bool, Tensor};
 
 use super::is_single;
 use super::real::Real;
 
-// P in powers of 2t − 1, from its Chebyshev coefficients up to degree 11 and 25, computed with 60 digits. The
-// coefficients left out add up to 1.3e-8 and 1.5e-16.
+// The coefficients of P in powers of 2t − 1, from its Chebyshev coefficients up to degree 11 and 25, computed with 60
+// digits. The omitted coefficients add up to 1.3e-8 and 1.5e-16.
 const LOG_SCALED_SINGLE: [f64; 12] = [
     -0.671_794_091_7,
     0.672_643_154_8,
@@ -54,12 +54,30 @@ const LOG_SCALED_DOUBLE: [f64; 26] = [
     -1.586_704_292_413_804_2e-9,
 ];
 
-/// The error function erf(x) = 2/√π ∫₀ˣ exp(−s²) ds.
+/// Returns the error function erf(x) = 2/√π ∫₀ˣ exp(−s²) ds.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::{full, special::erf};
+///
+/// let value = erf(full([1], 1.0)).into_scalar::<f64>();
+/// assert!((value - 0.842_700_792_949_714_9).abs() < 1e-12);
+/// ```
 pub fn erf<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     x.erf()
 }
 
-/// The complement 1 − erf(x), accurate for large x, where it is about exp(−x²)/(x√π).
+/// Returns the complementary error function 1 − erf(x). It is accurate for large x, where it is about exp(−x²)/(x√π).
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::{full, special::erfc};
+///
+/// let value = erfc(full([1], 10.0)).into_scalar::<f64>();
+/// assert!((value / 2.088_487_583_762_545e-45 - 1.0).abs() < 1e-12);
+/// ```
 pub fn erfc<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     let negative = x.clone().lower_elem(0.0);
     let z = flip(x, negative.clone());
@@ -67,14 +85,31 @@ pub fn erfc<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     tail.clone().mask_where(negative, tail.neg() + 2.0)
 }
 
-/// The standard normal distribution function Φ(x), accurate in the lower tail.
+/// Returns the standard normal distribution function Φ(x). It is accurate in the lower tail.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::{special::normal_cdf, zeros};
+///
+/// assert!((normal_cdf(zeros([1])).into_scalar::<f64>() - 0.5).abs() < 1e-12);
+/// ```
 pub fn normal_cdf<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     let positive = x.clone().greater_elem(0.0);
     let lower = lower_tail(flip(x, positive.clone()).neg());
     lower.clone().mask_where(positive, lower.neg() + 1.0)
 }
 
-/// log Φ(x), accurate in both tails: about −x²/2 far below zero, about −Φ(−x) far above.
+/// Returns log Φ(x). It is accurate in both tails: about −x²/2 far below zero, and about −Φ(−x) far above.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::{full, special::normal_log_cdf};
+///
+/// let value = normal_log_cdf(full([1], -40.0)).into_scalar::<f64>();
+/// assert!((value + 804.608_442_013_754).abs() < 1e-6);
+/// ```
 pub fn normal_log_cdf<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     let positive = x.clone().greater_elem(0.0);
     let size = flip(x.clone(), positive.clone()).neg();
@@ -84,27 +119,30 @@ pub fn normal_log_cdf<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     below.mask_where(positive, lower_tail(size).neg().log1p())
 }
 
-/// Φ(−x), for x ≥ 0.
+/// Returns Φ(−x) for x ≥ 0.
 fn lower_tail<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     let scaled = log_scaled_erfc(x.clone() * std::f64::consts::FRAC_1_SQRT_2).exp() * 0.5;
     scaled * gauss(x, 0.5)
 }
 
-/// x with the sign changed where `mask` says so. Unlike `abs`, its gradient at zero is not zero.
+/// Returns x with its sign changed where `mask` is true. Unlike the gradient of `abs`, its gradient at zero is not
+/// zero.
 fn flip<const D: usize>(x: Tensor<D>, mask: Tensor<D, Bool>) -> Tensor<D> {
     let negated = x.clone().neg();
     x.mask_where(mask, negated)
 }
 
-/// log(erfc(z) exp(z²)), for z ≥ 0.
+/// Returns log(erfc(z) exp(z²)) for z ≥ 0.
 fn log_scaled_erfc<const D: usize>(z: Tensor<D>) -> Tensor<D> {
     let coefficients: &[f64] = if is_single(&z) { &LOG_SCALED_SINGLE } else { &LOG_SCALED_DOUBLE };
     let t = (z * 0.5 + 1.0).recip();
     (t.clone() * 2.0 - 1.0).polynomial(coefficients) + t.log()
 }
 
-/// exp(−c x²), with x² = h² + (x − h)(x + h) and h a multiple of 1/16 whose square is exact, since the rounding of x²
-/// would be multiplied by x² itself.
+/// Returns exp(−c x²).
+///
+/// The square is split as x² = h² + (x − h)(x + h), where h is a multiple of 1/16 with an exact square. The exponential
+/// of a rounded x² would have a relative error proportional to x².
 fn gauss<const D: usize>(x: Tensor<D>, c: f64) -> Tensor<D> {
     let h = (x.clone().detach() * 16.0).floor() / 16.0;
     let rest = (x.clone() - h.clone()) * (x + h.clone());

@@ -1,12 +1,21 @@
 //! Special functions of tensors, for densities.
 //!
-//! Each is made of ordinary tensor operations, so that it runs on plain, autodiff and capture devices alike, in the
-//! float type of its argument, and is differentiated like any other expression. Where a function has branches, the
-//! branch that is not taken is evaluated at a harmless point: neither value nor gradient is NaN where the function is
-//! defined.
+//! Each function consists of ordinary tensor operations. It runs on plain, autodiff and capture devices in the float
+//! type of its argument, and is differentiated like any other expression. If a function has branches, the branch that
+//! is not taken is evaluated at a point where it is finite. Neither the value nor the gradient is NaN where the
+//! function is defined.
 //!
-//! Errors are below 1e-6 in `f32` and 1e-12 in `f64`, relative to the value, or absolute where it is smaller than one.
-//! `erfc`, `normal_cdf` and `normal_log_cdf` keep this relative accuracy in the tails, however small the value.
+//! Errors are below 1e-6 in `f32` and 1e-12 in `f64`, relative to values larger than one and absolute otherwise. The
+//! functions `erfc`, `normal_cdf` and `normal_log_cdf` have this relative accuracy also in the tails, where their
+//! values are small.
+//!
+//! # Examples
+//!
+//! ```
+//! use sgmcmc::{full, special::lgamma};
+//!
+//! assert!((lgamma(full([1], 4.0)).into_scalar::<f64>() - 6.0_f64.ln()).abs() < 1e-12);
+//! ```
 
 mod error_function;
 mod exponential;
@@ -25,10 +34,10 @@ pub(crate) use products::{broadcast, log1p_square};
 
 use burn_tensor::{DType, Tensor};
 
-/// ½ log 2π.
+/// The constant ½ log 2π.
 pub(crate) const HALF_LOG_TWO_PI: f64 = 0.918_938_533_204_672_8;
 
-/// Whether coefficients for single precision are enough.
+/// Returns whether the coefficients for single precision suffice.
 fn is_single<const D: usize>(x: &Tensor<D>) -> bool {
     x.dtype() != DType::F64
 }

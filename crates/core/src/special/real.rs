@@ -1,4 +1,4 @@
-//! The arithmetic that numbers and tensors have in common, so that a formula is written once for both.
+//! Arithmetic shared by numbers and tensors, so that each formula is implemented once for both.
 
 use std::ops::{Add, Div, Mul, Sub};
 
@@ -10,22 +10,22 @@ use super::is_single;
 pub(crate) trait Real:
     Clone + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
 {
-    /// self + number.
+    /// Returns self + number.
     fn plus(self, number: f64) -> Self;
-    /// self · number.
+    /// Returns self · number.
     fn times(self, number: f64) -> Self;
-    /// 1 / self.
+    /// Returns 1 / self.
     fn inverse(self) -> Self;
-    /// √self.
+    /// Returns √self.
     fn root(self) -> Self;
-    /// log self.
+    /// Returns log self.
     fn log(self) -> Self;
-    /// log(1 + self).
+    /// Returns log(1 + self).
     fn log1p(self) -> Self;
-    /// Whether coefficients for single precision are enough.
+    /// Returns whether the coefficients for single precision suffice.
     fn single(&self) -> bool;
 
-    /// Σⱼ coefficients\[j\] selfʲ, by Horner's rule.
+    /// Returns Σⱼ coefficients\[j\] selfʲ, by Horner's rule.
     fn polynomial(self, coefficients: &[f64]) -> Self {
         let Some((last, [head @ .., second])) = coefficients.split_last() else {
             return self.times(0.0).plus(coefficients.iter().sum());

@@ -1,4 +1,4 @@
-//! Tuples, arrays and vectors of trees. Their members are named by position.
+//! Tuples, arrays and vectors of trees. The name of a member is its position.
 
 use super::{Path, Source, TensorTree, Visitor};
 
@@ -26,7 +26,7 @@ impl<T: TensorTree> TensorTree for Vec<T> {
     }
 }
 
-/// The tree without leaves: the data of a model that has none.
+/// The tree without leaves, which is the data of a model without observations.
 impl TensorTree for () {
     fn visit<V: Visitor>(&self, _path: &mut Path, _visitor: &mut V) {}
 

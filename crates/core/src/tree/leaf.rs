@@ -1,4 +1,4 @@
-//! Tensors as trees of one leaf, and moving whole trees between devices.
+//! Tensors as trees with one leaf, and moves of trees between devices.
 
 use burn_tensor::{Bool, Device, Int, Tensor};
 
@@ -34,13 +34,22 @@ impl<const D: usize> TensorTree for Tensor<D, Bool> {
     }
 }
 
-/// A copy of `tree` whose leaves live on `device`.
+/// Returns a copy of `tree` with its leaves on `device`.
 ///
-/// A closure written for one device runs unchanged on any other, including `Device::capture()`.
+/// # Examples
+///
+/// ```
+/// use sgmcmc::tree::to_device;
+/// use sgmcmc::{default_device, ones, zeros};
+///
+/// let (_, weights) = to_device(&(zeros([1]), ones([3])), &default_device());
+/// assert_eq!(weights.sum().into_scalar::<f64>(), 3.0);
+/// ```
 pub fn to_device<T: TensorTree>(tree: &T, device: &Device) -> T {
     tree.rebuild(&mut Mover { device })
 }
 
+/// Copies leaves to a device.
 struct Mover<'a> {
     device: &'a Device,
 }

@@ -1,24 +1,47 @@
-//! Trees of tensors: the typed face of parameters and data.
+//! Trees of tensors: the types of parameters and data.
 //!
-//! A [`TensorTree`] is a tensor, a tuple, array or `Vec` of trees, a struct of trees (by `#[derive(TensorTree)]`), or
+//! A [`TensorTree`] is a tensor, a tuple, array or `Vec` of trees, a struct of trees with `#[derive(TensorTree)]`, or
 //! [`Named`] for structures known only at run time. Every leaf has a path such as `layer.weight`.
 //!
-//! A tree is used in two ways. [`TensorTree::visit`] shows the leaves in order, with their paths;
-//! [`TensorTree::rebuild`] makes a tree of the same structure from other leaves, given in the same order. The engines
-//! use the second to turn a flat parameter vector, or the rows of a minibatch, into what a closure takes.
+//! [`TensorTree::visit`] passes the leaves to a [`Visitor`] in order, with their paths. [`TensorTree::rebuild`] creates
+//! a tree of the same structure with leaves from a [`Source`], in the same order. The engines use it to convert a flat
+//! parameter vector, or the observations of a minibatch, to the argument of a closure.
 
 mod compound;
+mod layout;
 mod leaf;
 mod named;
 mod path;
 
+pub use layout::TreeLayout;
 pub use leaf::to_device;
 pub use named::{AnyRank, Leaf, Named};
 pub use path::Path;
 
 use burn_tensor::{Bool, Int, Tensor};
 
-/// A structure whose leaves are tensors. Usually derived.
+/// A structure whose leaves are tensors.
+///
+/// The trait is implemented for tensors, tuples, arrays, `Vec` and [`Named`]. Derive it for structs with
+/// `#[derive(TensorTree)]`.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::{Layout, TreeLayout};
+///
+/// #[derive(TensorTree)]
+/// struct Weights {
+///     bias: Tensor<1>,
+///     #[tree(positive)]
+///     scale: Tensor<1>,
+/// }
+///
+/// let layout = Layout::from_tree(&Weights { bias: zeros([1]), scale: ones([2]) })?;
+/// assert_eq!(layout.value_names(), ["bias", "scale[0]", "scale[1]"]);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tree of tensors",
     label = "not a `TensorTree`",
@@ -26,29 +49,49 @@ use burn_tensor::{Bool, Int, Tensor};
             or a struct of them with `#[derive(TensorTree)]`; mark other fields `#[tree(skip)]`"
 )]
 pub trait TensorTree: Send + Sync + Sized + 'static {
-    /// Shows every leaf to `visitor`, in a fixed order.
+    /// Calls `visitor` for every leaf, in a fixed order.
     fn visit<V: Visitor>(&self, path: &mut Path, visitor: &mut V);
 
-    /// A tree of the same structure with leaves from `source`, asked for in the order of [`visit`](Self::visit).
+    /// Returns a tree of the same structure with leaves from `source`, requested in the order of
+    /// [`visit`](Self::visit).
     fn rebuild<S: Source>(&self, source: &mut S) -> Self;
 }
 
-/// Looks at the leaves of a tree.
+/// A visitor of the leaves of a tree.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::tree::{Path, Visitor};
+///
+/// struct Names(Vec<String>);
+///
+/// impl Visitor for Names {
+///     fn float<const D: usize>(&mut self, path: &Path, _: &Tensor<D>) { self.0.push(path.to_string()) }
+///     fn int<const D: usize>(&mut self, path: &Path, _: &Tensor<D, Int>) { self.0.push(path.to_string()) }
+///     fn bool<const D: usize>(&mut self, path: &Path, _: &Tensor<D, Bool>) { self.0.push(path.to_string()) }
+/// }
+///
+/// let mut names = Names(vec![]);
+/// (zeros([1]), [zeros([2]), zeros([2])]).visit(&mut Path::root(), &mut names);
+/// assert_eq!(names.0, ["0", "1.0", "1.1"]);
+/// ```
 pub trait Visitor {
-    /// A float leaf.
+    /// Visits a float leaf.
     fn float<const D: usize>(&mut self, path: &Path, tensor: &Tensor<D>);
-    /// An integer leaf.
+    /// Visits an integer leaf.
     fn int<const D: usize>(&mut self, path: &Path, tensor: &Tensor<D, Int>);
-    /// A boolean leaf.
+    /// Visits a boolean leaf.
     fn bool<const D: usize>(&mut self, path: &Path, tensor: &Tensor<D, Bool>);
 }
 
-/// Provides the leaves of a tree that is being rebuilt. `like` is the template's leaf at that place.
+/// A source of the leaves of a rebuilt tree. The argument `like` is the corresponding leaf of the template.
 pub trait Source {
-    /// A float leaf.
+    /// Returns the next leaf, a float tensor.
     fn float<const D: usize>(&mut self, like: &Tensor<D>) -> Tensor<D>;
-    /// An integer leaf.
+    /// Returns the next leaf, an integer tensor.
     fn int<const D: usize>(&mut self, like: &Tensor<D, Int>) -> Tensor<D, Int>;
-    /// A boolean leaf.
+    /// Returns the next leaf, a boolean tensor.
     fn bool<const D: usize>(&mut self, like: &Tensor<D, Bool>) -> Tensor<D, Bool>;
 }

@@ -1,10 +1,10 @@
-//! A tree whose leaves are named at run time, as in R.
+//! A tree with leaves that are named at run time.
 
 use burn_tensor::{Bool, Int, Tensor};
 
 use super::{Path, Source, TensorTree, Visitor};
 
-/// Runs an expression on the tensor inside a [`AnyRank`], with its rank as a constant.
+/// Evaluates an expression with the tensor inside an [`AnyRank`], with its rank as a constant.
 macro_rules! each_rank {
     ($any:expr, $tensor:ident => $body:expr) => {
         match $any {
@@ -17,16 +17,17 @@ macro_rules! each_rank {
         }
     };
 }
-/// Tensors by name, in the order they were added, for models whose structure is known only at run time.
+
+/// Tensors with names, in insertion order, for models whose structure is known only at run time.
+///
+/// # Examples
 ///
 /// ```
-/// use sgmcmc_core::{array, tree::Named};
+/// use sgmcmc::prelude::*;
 ///
-/// let params = Named::new()
-///     .with("bias", array(vec![0.0], [1])?)
-///     .with("beta", array(vec![0.0; 6], [3, 2])?);
+/// let params = Named::new().with("bias", zeros([1])).with("beta", zeros([3, 2]));
 /// assert_eq!(params.get::<2>("beta").dims(), [3, 2]);
-/// # Ok::<(), sgmcmc_core::Error>(())
+/// assert_eq!(params.names().collect::<Vec<_>>(), ["bias", "beta"]);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Named {
@@ -34,12 +35,22 @@ pub struct Named {
 }
 
 impl Named {
-    /// No leaves yet.
+    /// Creates a tree without leaves.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a leaf, or replaces the one of that name.
+    /// Adds a leaf, or replaces the leaf with this name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let data = Named::new().with("x", zeros([3, 2])).with("label", array(vec![0_i64, 2, 1], [3])?);
+    /// assert_eq!(data.get_int::<1>("label").dims(), [3]);
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, leaf: impl Into<Leaf>) -> Self {
         let (name, leaf) = (name.into(), leaf.into());
@@ -50,17 +61,17 @@ impl Named {
         self
     }
 
-    /// The names, in order.
+    /// Returns the names of the leaves, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.leaves.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The float leaf `name` of rank `D`.
+    /// Returns the float leaf `name` of rank `D`.
     ///
     /// # Panics
     ///
-    /// If there is no such leaf or it has another rank or kind. Inside a model's closure the panic becomes an
-    /// [`Error::ClosurePanicked`](crate::Error::ClosurePanicked) with the same message.
+    /// Panics if there is no leaf with this name, or if it has another rank or kind. Inside a closure of a model the
+    /// panic becomes an [`Error::ClosurePanicked`](sgmcmc_gradient::Error::ClosurePanicked) with the same message.
     #[track_caller]
     pub fn get<const D: usize>(&self, name: &str) -> Tensor<D> {
         match self.leaf(name) {
@@ -69,11 +80,11 @@ impl Named {
         }
     }
 
-    /// The integer leaf `name` of rank `D`.
+    /// Returns the integer leaf `name` of rank `D`.
     ///
     /// # Panics
     ///
-    /// As [`get`](Self::get).
+    /// Panics if there is no leaf with this name, or if it has another rank or kind.
     #[track_caller]
     pub fn get_int<const D: usize>(&self, name: &str) -> Tensor<D, Int> {
         match self.leaf(name) {
@@ -82,11 +93,11 @@ impl Named {
         }
     }
 
-    /// The boolean leaf `name` of rank `D`.
+    /// Returns the boolean leaf `name` of rank `D`.
     ///
     /// # Panics
     ///
-    /// As [`get`](Self::get).
+    /// Panics if there is no leaf with this name, or if it has another rank or kind.
     #[track_caller]
     pub fn get_bool<const D: usize>(&self, name: &str) -> Tensor<D, Bool> {
         match self.leaf(name) {
@@ -128,7 +139,7 @@ impl TensorTree for Named {
     }
 }
 
-/// A tensor of some rank from 1 to 6 and some kind. Made from a [`Tensor`] with `into()`.
+/// A tensor of rank 1 to 6 and of any kind. Tensors convert to it with `into()`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Leaf {
@@ -141,6 +152,7 @@ pub enum Leaf {
 }
 
 impl Leaf {
+    /// Returns the name of the kind, for messages.
     fn kind(&self) -> &'static str {
         match self {
             Self::Float(_) => "float",
@@ -149,6 +161,7 @@ impl Leaf {
         }
     }
 
+    /// Returns the name of the method of [`Named`] that returns a leaf of this kind.
     fn getter(&self) -> &'static str {
         match self {
             Self::Float(_) => "get",
@@ -158,7 +171,7 @@ impl Leaf {
     }
 }
 
-/// A tensor whose rank is known at run time.
+/// A tensor of a rank known only at run time.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the variants are the ranks")]
 pub enum AnyRank<K: burn_tensor::kind::Basic> {
@@ -171,10 +184,11 @@ pub enum AnyRank<K: burn_tensor::kind::Basic> {
 }
 
 impl<K: burn_tensor::kind::Basic> AnyRank<K> {
+    /// Returns the tensor if it has rank `D`, and panics otherwise.
     #[track_caller]
     fn cast<const D: usize>(self, name: &str) -> Tensor<D, K> {
         each_rank!(self, tensor => {
-            assert!(tensor.rank() == D, "`{name}` has rank {}, asked for as rank {D}", tensor.rank());
+            assert!(tensor.rank() == D, "`{name}` has rank {}, requested as rank {D}", tensor.rank());
             Tensor::from_bridge(tensor.into_bridge())
         })
     }

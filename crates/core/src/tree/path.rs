@@ -1,10 +1,21 @@
-//! The place of a leaf in its tree.
+//! Paths of leaves.
 
 use std::fmt;
 
-use crate::constraint::Constraint;
+use sgmcmc_gradient::Constraint;
 
-/// The place of a leaf: the names of the fields on the way to it, joined by dots, and the constraint declared there.
+/// The path of a leaf: the names of the fields from the root to the leaf, joined by dots, and the constraint declared
+/// for it.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::tree::Path;
+///
+/// let mut path = Path::root();
+/// path.within("layer", |path| path.within("weight", |path| assert_eq!(path.to_string(), "layer.weight")));
+/// assert_eq!(path.name_or("theta"), "theta");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Path {
     joined: String,
@@ -12,12 +23,12 @@ pub struct Path {
 }
 
 impl Path {
-    /// The place of the tree itself.
+    /// Creates the path of the root.
     pub fn root() -> Self {
         Self::default()
     }
 
-    /// Runs `inner` with `name` appended, and takes it off again.
+    /// Appends `name`, calls `inner`, and removes the name again.
     pub fn within(&mut self, name: impl fmt::Display, inner: impl FnOnce(&mut Self)) {
         let length = self.joined.len();
         if length > 0 {
@@ -28,7 +39,7 @@ impl Path {
         self.joined.truncate(length);
     }
 
-    /// As [`within`](Self::within), for leaves that are declared to be so constrained.
+    /// Appends `name` with a constraint that applies to the leaves below, calls `inner`, and removes both again.
     pub fn within_constrained(
         &mut self,
         name: impl fmt::Display,
@@ -40,12 +51,12 @@ impl Path {
         self.constraint = outer;
     }
 
-    /// The constraint declared on the way to this place.
+    /// Returns the innermost constraint declared on this path.
     pub fn constraint(&self) -> Option<Constraint> {
         self.constraint
     }
 
-    /// The joined names, or `root` where the tree is a single leaf and has no name of its own.
+    /// Returns the joined names, or `root` if the path is that of the root.
     pub fn name_or(&self, root: &str) -> String {
         if self.joined.is_empty() { root.to_owned() } else { self.joined.clone() }
     }

@@ -1,6 +1,8 @@
 use sgmcmc::prelude::*;
+use sgmcmc::gradient::{FullGradient, MinibatchGradient};
+use sgmcmc::minibatch::WithoutReplacement;
 
-fn needs_exact<G: sgmcmc::ExactGradient>(_: G) {}
+fn needs_exact<G: sgmcmc::gradient::ExactGradient>(_: G) {}
 
 fn main() {
     needs_exact(FullGradient);

@@ -1,4 +1,6 @@
 use sgmcmc::prelude::*;
+use sgmcmc::gradient::MinibatchGradient;
+use sgmcmc::minibatch::WithoutReplacement;
 
 fn main() {
     let model = Model::new(|theta: Tensor<1>, x: Tensor<1>| x - theta);

@@ -1,4 +1,4 @@
-//! How far draws are from a reference: its moments, a sample of it, or the law itself.
+//! Distances between draws and a reference: moments, a sample, or a distribution.
 
 mod divergence;
 mod kolmogorov;
@@ -8,6 +8,6 @@ mod wasserstein;
 
 pub use divergence::kl_divergence;
 pub use kolmogorov::{KolmogorovSmirnov, ks_one_sample, ks_p_value, ks_two_sample};
-pub use moments::{MomentErrors, moment_errors};
+pub use moments::{MomentErrors, Moments, moment_errors};
 pub use rosenblatt::{rosenblatt, rosenblatt_ks};
 pub use wasserstein::{sliced_wasserstein, wasserstein};

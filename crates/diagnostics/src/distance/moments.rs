@@ -1,41 +1,66 @@
-//! Errors of means and standard deviations, in the reference's standard deviations.
+//! Errors of means and standard deviations, in standard deviations of a reference.
 
 use crate::error::Error;
 
-/// Errors of moments, parameter by parameter.
+/// The means and the standard deviations of all parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moments<'a> {
+    /// The mean of each parameter.
+    pub mean: &'a [f64],
+    /// The standard deviation of each parameter.
+    pub sd: &'a [f64],
+}
+
+/// The errors of the moments of each parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MomentErrors {
-    /// (mean − reference mean)/reference sd.
+    /// The errors (mean − reference mean)/reference sd.
     pub mean: Vec<f64>,
-    /// (sd − reference sd)/reference sd.
+    /// The errors (sd − reference sd)/reference sd.
     pub sd: Vec<f64>,
 }
 
 impl MomentErrors {
-    /// The largest error of a mean and of a standard deviation, without sign; NaN if one is.
+    /// Returns the largest absolute error of the means and that of the standard deviations, or NaN if an error is NaN.
     pub fn largest(&self) -> (f64, f64) {
         let largest = |errors: &[f64]| match errors.iter().any(|error| error.is_nan()) {
             true => f64::NAN,
-            false => errors.iter().fold(0.0, |most: f64, error| most.max(error.abs())),
+            false => errors.iter().fold(0.0, |largest: f64, error| largest.max(error.abs())),
         };
         (largest(&self.mean), largest(&self.sd))
     }
 }
 
-/// Compares means and standard deviations, each a slice over the parameters, with those of a reference.
-pub fn moment_errors(found: (&[f64], &[f64]), reference: (&[f64], &[f64])) -> Result<MomentErrors, Error> {
-    let parameters = reference.0.len();
-    let parts = [("means", found.0), ("standard deviations", found.1), ("reference standard deviations", reference.1)];
-    for (what, part) in parts {
-        if part.len() != parameters {
-            return Err(Error::Length { what, found: part.len(), expected: parameters, per: "reference mean" });
+/// Compares means and standard deviations with those of a reference.
+///
+/// # Errors
+///
+/// Returns an error if the slices differ in length.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::distance::{Moments, moment_errors};
+///
+/// let found = Moments { mean: &[1.0, 2.0], sd: &[1.0, 3.0] };
+/// let reference = Moments { mean: &[0.0, 4.0], sd: &[2.0, 2.0] };
+/// let errors = moment_errors(found, reference).unwrap();
+/// assert_eq!((errors.mean, errors.sd), (vec![0.5, -1.0], vec![-0.5, 0.5]));
+/// ```
+pub fn moment_errors(found: Moments<'_>, reference: Moments<'_>) -> Result<MomentErrors, Error> {
+    let parameters = reference.mean.len();
+    let slices =
+        [("means", found.mean), ("standard deviations", found.sd), ("reference standard deviations", reference.sd)];
+    for (what, slice) in slices {
+        if slice.len() != parameters {
+            return Err(Error::Length { what, found: slice.len(), expected: parameters, per: "reference mean" });
         }
     }
     let errors = |found: &[f64], reference_values: &[f64]| -> Vec<f64> {
-        let pairs = found.iter().zip(reference_values).zip(reference.1);
+        let pairs = found.iter().zip(reference_values).zip(reference.sd);
         pairs.map(|((found, reference), sd)| (found - reference) / sd).collect()
     };
-    Ok(MomentErrors { mean: errors(found.0, reference.0), sd: errors(found.1, reference.1) })
+    Ok(MomentErrors { mean: errors(found.mean, reference.mean), sd: errors(found.sd, reference.sd) })
 }
 
 #[cfg(test)]
@@ -44,10 +69,11 @@ mod tests {
 
     #[test]
     fn errors_are_in_reference_deviations() {
-        let found = moment_errors((&[1.0, 2.0], &[1.0, 3.0]), (&[0.0, 4.0], &[2.0, 2.0])).unwrap();
+        let reference = Moments { mean: &[0.0, 4.0], sd: &[2.0, 2.0] };
+        let found = moment_errors(Moments { mean: &[1.0, 2.0], sd: &[1.0, 3.0] }, reference).unwrap();
         assert_eq!(found, MomentErrors { mean: vec![0.5, -1.0], sd: vec![-0.5, 0.5] });
         assert_eq!(found.largest(), (1.0, 0.5));
-        assert!(moment_errors((&[1.0], &[1.0]), (&[0.0, 4.0], &[2.0, 2.0])).is_err());
+        assert!(moment_errors(Moments { mean: &[1.0], sd: &[1.0] }, reference).is_err());
         let nan = MomentErrors { mean: vec![f64::NAN, 1.0], sd: vec![0.0] };
         assert!(nan.largest().0.is_nan());
     }

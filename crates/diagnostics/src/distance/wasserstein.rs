@@ -1,7 +1,4 @@
-//! Wasserstein distances on the line, and sliced ones in more dimensions.
-//!
-//! On the line W_p^p = ∫₀¹ |F⁻¹(u) − G⁻¹(u)|^p du, exact for samples: both inverses are steps. In more dimensions the p-th powers are averaged over projections on
-//! random directions (Bonneel, Rabin, Peyré & Pfister 2015).
+//! Wasserstein distances in one dimension, and sliced distances in more dimensions.
 
 use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;
@@ -11,32 +8,60 @@ use rayon::prelude::*;
 use crate::error::{self, Error};
 use crate::order::order;
 
-/// W_p between two samples on the line; NaN if one is empty or has a NaN.
+/// Returns the Wasserstein distance W_p between two samples of numbers, or NaN if a sample is empty or has a NaN.
+///
+/// W_p^p = ∫₀¹ |F⁻¹(u) − G⁻¹(u)|^p du. The integral is exact, because both quantile functions are step functions.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::distance::wasserstein;
+///
+/// assert_eq!(wasserstein(&[0.0, 1.0], &[3.0, 2.0], 1.0), 2.0);
+/// ```
 pub fn wasserstein(one: &[f64], other: &[f64], p: f64) -> f64 {
     power(one, other, p).powf(p.recip())
 }
 
-/// W_p^p.
+/// Returns W_p^p.
 fn power(one: &[f64], other: &[f64], p: f64) -> f64 {
     let (n, m) = (one.len(), other.len());
     if n == 0 || m == 0 || one.iter().chain(other).any(|x| x.is_nan()) {
         return f64::NAN;
     }
     let (one, other) = (order(one), order(other));
-    let (mut i, mut j, mut at, mut sum) = (0, 0, 0_u128, 0.0);
-    // Steps end at multiples of 1/n and 1/m: counted in 1/(n m) they are whole numbers.
+    let (mut i, mut j, mut position, mut sum) = (0, 0, 0_u128, 0.0);
+    // Steps end at multiples of 1/n and 1/m. In units of 1/(n m) these are whole numbers.
     while i < n && j < m {
         let (first, second) = ((i as u128 + 1) * m as u128, (j as u128 + 1) * n as u128);
         let next = first.min(second);
-        sum += (next - at) as f64 * (one[i].0 - other[j].0).abs().powf(p);
+        sum += (next - position) as f64 * (one[i].0 - other[j].0).abs().powf(p);
         i += usize::from(first == next);
         j += usize::from(second == next);
-        at = next;
+        position = next;
     }
     sum / (n as f64 * m as f64)
 }
 
-/// The sliced W_p between two samples (row by row, `dimension` numbers each) over `directions` random directions.
+/// Returns the sliced Wasserstein distance between two samples.
+///
+/// The samples are row-major tables with rows of `dimension` numbers. W_p^p is averaged over projections on
+/// `directions` random directions (Bonneel, Rabin, Peyré & Pfister 2015).
+///
+/// # Errors
+///
+/// Returns an error if a sample is empty or not made of rows of finite numbers, if `p` is below 1 or not finite, or if
+/// `directions` is 0.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::distance::sliced_wasserstein;
+///
+/// // In one dimension every direction gives the distance itself.
+/// let distance = sliced_wasserstein(&[0.0, 1.0], &[2.0, 3.0], 1, 1.0, 10, 7).unwrap();
+/// assert!((distance - 2.0).abs() < 1e-12);
+/// ```
 pub fn sliced_wasserstein(
     one: &[f64],
     other: &[f64],
@@ -81,7 +106,7 @@ mod tests {
     use crate::testing::autoregression;
 
     #[test]
-    fn a_shift_costs_its_length() {
+    fn a_shift_has_its_length_as_distance() {
         let draws = autoregression(0.0, 300, 1);
         let moved: Vec<f64> = draws.iter().rev().map(|x| x + 0.25).collect();
         assert!((wasserstein(&draws, &moved, 1.0) - 0.25).abs() < 1e-13);

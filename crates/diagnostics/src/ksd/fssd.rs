@@ -1,31 +1,28 @@
-//! The finite-set Stein discrepancy: the Stein witness looked at in a few places, in time linear in the draws.
-//!
-//! With J locations v_j and features ξ(x, v) = s(x) k(x, v) + ∇_x k(x, v), τ(x) is all ξ(x, v_j) joined, over √(dJ), and the squared discrepancy is |E τ(x)|²
-//! (Jitkrittum, Xu, Szabó, Fukumizu & Gretton, "A linear-time kernel goodness-of-fit test", NeurIPS 2017, eqs. (1)-(2)). Its estimates are |Σwτ|²/(Σw)² and, unbiased,
-//! (|Σwτ|² − Σw²|τ|²)/((Σw)² − Σw²).
+//! The finite-set Stein discrepancy.
 
 use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use sgmcmc_numerics::Cholesky;
 
 use super::{Discrepancy, Imq, Points};
 use crate::error::{self, Error};
-use crate::linear;
+use crate::linear::moments;
 
-/// The kernel of a finite-set discrepancy.
+/// The kernel k(x, v) of a finite-set Stein discrepancy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kernel {
-    /// (c² + |x − v|²)^β.
+    /// The inverse multiquadric kernel (c² + |x − v|²)^β.
     Imq(Imq),
-    /// exp(−|x − v|²/(2 width²)).
+    /// The Gaussian kernel exp(−|x − v|²/(2 width²)).
     Gauss {
-        /// The width.
+        /// The width of the kernel.
         width: f64,
     },
 }
 
 impl Kernel {
-    /// k, and the factor f of ∇_x k = f (x − v), at the squared distance `square`.
+    /// Returns k and the factor f of ∇_x k = f (x − v) at the squared distance `square`.
     fn at(self, square: f64) -> (f64, f64) {
         match self {
             Self::Imq(Imq { c, beta }) => {
@@ -41,7 +38,34 @@ impl Kernel {
     }
 }
 
-/// The squared finite-set Stein discrepancy at `locations` (row by row, as wide as the draws).
+/// Returns the squared finite-set Stein discrepancy at `locations`, in time linear in the number of draws.
+///
+/// `locations` is a row-major table with the columns of the draws. For J locations v_j and the features
+///
+/// ```text
+/// ξ(x, v) = s(x) k(x, v) + ∇_x k(x, v)
+/// ```
+///
+/// let τ(x) be the vector of all ξ(x, v_j), divided by √(dJ). The squared discrepancy is the squared norm of E τ(x)
+/// (Jitkrittum, Xu, Szabó, Fukumizu & Gretton, "A linear-time kernel goodness-of-fit test", NeurIPS 2017, eqs. (1)-(2)).
+/// It is estimated by |Σwτ|²/(Σw)² and, without bias, by (|Σwτ|² − Σw²|τ|²)/((Σw)² − Σw²).
+///
+/// # Errors
+///
+/// Returns an error if there are fewer than two draws or no locations, or if the locations are not rows of finite
+/// numbers.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::ksd::{Kernel, Points, fssd};
+///
+/// // The scores of the standard normal distribution are −x. The features at v = 0 are ∓2 exp(−1/2).
+/// let points = Points::new(&[1.0, -1.0], &[-1.0, 1.0], 1).unwrap();
+/// let found = fssd(&points, Kernel::Gauss { width: 1.0 }, &[0.0]).unwrap();
+/// assert!(found.v.abs() < 1e-15);
+/// assert!((found.u + 4.0 * (-1.0_f64).exp()).abs() < 1e-12);
+/// ```
 pub fn fssd(points: &Points, kernel: Kernel, locations: &[f64]) -> Result<Discrepancy, Error> {
     let (n, d) = (points.len(), points.dimension);
     let count = error::rows("locations", locations, d)?;
@@ -73,11 +97,25 @@ pub fn fssd(points: &Points, kernel: Kernel, locations: &[f64]) -> Result<Discre
     Ok(Discrepancy { v: all / scale / (total * total), u: (all - own) / scale / (total * total - squares) })
 }
 
-/// `count` locations drawn from the normal law with the draws' mean and covariance, as the paper starts from.
+/// Draws `count` locations from the normal distribution with the mean and the covariance of the draws.
+///
+/// # Errors
+///
+/// Returns an error if the covariance of the draws is not positive definite.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::ksd::{Points, locations};
+///
+/// let points = Points::new(&[1.0, -1.0], &[-1.0, 1.0], 1).unwrap();
+/// assert_eq!(locations(&points, 3, 1).unwrap().len(), 3);
+/// ```
 pub fn locations(points: &Points, count: usize, seed: u64) -> Result<Vec<f64>, Error> {
     let d = points.dimension;
-    let (mean, covariance) = linear::moments(&points.draws, d, points.weights.as_deref());
-    let factor = linear::cholesky(&covariance, d)?;
+    let (mean, covariance) = moments(&points.draws, d, points.weights.as_deref());
+    let cholesky = Cholesky::new(&covariance, d)?;
+    let factor = cholesky.factor();
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut drawn = Vec::with_capacity(count * d);
     for _ in 0..count {

@@ -1,39 +1,64 @@
-//! The kernel Stein discrepancy with the inverse multiquadric kernel k(x, y) = (c² + |x − y|²)^β.
-//!
-//! With δ = x − y, b = c² + |δ|² and d dimensions,
-//!
-//! ```text
-//! k₀ = s(x)·s(y) b^β + 2β b^(β−1) (s(y) − s(x))·δ − 2βd b^(β−1) − 4β(β−1) |δ|² b^(β−2)
-//! ```
-//!
-//! For β in (−1, 0) it tends to zero only if the draws tend to the law (Gorham & Mackey 2017, theorem 8). All n²/2 pairs are visited, row by row on all threads;
-//! draws are kept column by column, so that a row meets a block of others in vector arithmetic, and memory stays at O(n d).
+//! The kernel Stein discrepancy with the inverse multiquadric kernel.
 
 use rayon::prelude::*;
 
 use super::{Discrepancy, Points};
 use crate::error::Error;
 
-/// Draws a row meets at a time.
+/// The number of draws in a block of the inner loop.
 const BLOCK: usize = 256;
 
-/// The constants of the inverse multiquadric kernel.
+/// The parameters of the inverse multiquadric kernel k(x, y) = (c² + |x − y|²)^β.
+///
+/// The default is c = 1 and β = −1/2.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::ksd::Imq;
+///
+/// assert_eq!(Imq::default(), Imq { c: 1.0, beta: -0.5 });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Imq {
-    /// The length c > 0 below which draws are near each other.
+    /// The length scale c > 0.
     pub c: f64,
     /// The exponent β in (−1, 0).
     pub beta: f64,
 }
 
 impl Default for Imq {
-    /// c = 1, β = −1/2.
+    /// Returns c = 1, β = −1/2.
     fn default() -> Self {
         Self { c: 1.0, beta: -0.5 }
     }
 }
 
-/// The squared kernel Stein discrepancy of the points.
+/// Returns the squared kernel Stein discrepancy with the inverse multiquadric kernel k(x, y) = (c² + |x − y|²)^β.
+///
+/// With δ = x − y, b = c² + |δ|² and d dimensions, the Stein kernel is
+///
+/// ```text
+/// k₀ = s(x)·s(y) b^β + 2β b^(β−1) (s(y) − s(x))·δ − 2βd b^(β−1) − 4β(β−1) |δ|² b^(β−2)
+/// ```
+///
+/// For β in (−1, 0) the discrepancy tends to zero only if the draws converge to the target (Gorham & Mackey 2017,
+/// theorem 8). The cost is n²/2 evaluations, on all threads of the current `rayon` pool, and O(n d) memory.
+///
+/// # Errors
+///
+/// Returns an error if there are fewer than two draws, if c is not positive and finite, or if β is not in (−1, 0).
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::ksd::{Imq, Points, imq};
+///
+/// // Both draws are at the mode, where the score is 0: k₀ = −2β = 1 for all pairs.
+/// let points = Points::new(&[0.0, 0.0], &[0.0, 0.0], 1).unwrap();
+/// let found = imq(&points, Imq::default()).unwrap();
+/// assert_eq!((found.v, found.u), (1.0, 1.0));
+/// ```
 pub fn imq(points: &Points, kernel: Imq) -> Result<Discrepancy, Error> {
     let (n, d) = (points.len(), points.dimension);
     if n < 2 {
@@ -65,10 +90,12 @@ pub fn imq(points: &Points, kernel: Imq) -> Result<Discrepancy, Error> {
     Ok(Discrepancy { v: (pairs + own) / (total * total), u: pairs / (total * total - squares) })
 }
 
+/// Transposes a row-major table with `n` rows and `d` columns.
 fn transpose(table: &[f64], n: usize, d: usize) -> Vec<f64> {
     (0..d).flat_map(|column| (0..n).map(move |row| table[row * d + column])).collect()
 }
 
+/// The draws and the scores column by column, so that the inner loop over a block of draws uses SIMD instructions.
 struct Columns {
     draws: Vec<f64>,
     scores: Vec<f64>,
@@ -77,12 +104,12 @@ struct Columns {
 }
 
 impl Columns {
-    /// Σ_j w_j k₀(x, x_j) over the draws from `start` that have `weights`.
+    /// Returns Σ_j w_j k₀(x, x_j) over the block of draws that begins at `start` and has these `weights`.
     fn block(&self, x: &[f64], s: &[f64], start: usize, weights: &[f64]) -> f64 {
         let (mut square, mut slope, mut product) = ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
         for (column, (x, s)) in x.iter().zip(s).enumerate() {
-            let at = column * self.n + start..column * self.n + start + weights.len();
-            let others = self.draws[at.clone()].iter().zip(&self.scores[at]);
+            let range = column * self.n + start..column * self.n + start + weights.len();
+            let others = self.draws[range.clone()].iter().zip(&self.scores[range]);
             let sums = square.iter_mut().zip(&mut slope).zip(&mut product);
             for ((other, score), ((square, slope), product)) in others.zip(sums) {
                 let delta = x - other;
@@ -98,8 +125,8 @@ impl Columns {
             let base = c * c + square[index];
             let kernel = if half { base.sqrt().recip() } else { base.powf(beta) };
             let (first, second) = (kernel / base, kernel / (base * base));
-            let straight = 2.0 * beta * first * (slope[index] - x.len() as f64);
-            let value = product[index] * kernel + straight - 4.0 * beta * (beta - 1.0) * square[index] * second;
+            let first_order = 2.0 * beta * first * (slope[index] - x.len() as f64);
+            let value = product[index] * kernel + first_order - 4.0 * beta * (beta - 1.0) * square[index] * second;
             sum += weight * value;
         }
         sum

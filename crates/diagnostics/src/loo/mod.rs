@@ -1,6 +1,6 @@
 //! Predictive accuracy from pointwise log-likelihoods: PSIS-LOO and WAIC.
 //!
-//! Log-likelihoods are a table `[draw][observation]`, row by row, of draws of all chains together.
+//! Log-likelihoods are a row-major table `[draw][observation]` with the draws of all chains.
 
 mod criteria;
 mod psis;
@@ -8,7 +8,7 @@ mod psis;
 pub use criteria::{Loo, Waic, loo, waic};
 pub use psis::{Smoothed, psis};
 
-/// log Σ exp x.
+/// Returns log Σ exp x.
 fn log_sum_exp(x: impl Iterator<Item = f64> + Clone) -> f64 {
     let largest = x.clone().fold(f64::NEG_INFINITY, f64::max);
     largest + x.map(|x| (x - largest).exp()).sum::<f64>().ln()

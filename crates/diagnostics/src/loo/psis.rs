@@ -1,7 +1,4 @@
-//! Pareto smoothed importance sampling (Vehtari, Simpson, Gelman, Yao & Gabry 2024), as in ArviZ 1.x (`_psislw`, `_ps_tail`, `_gpdfit`).
-//!
-//! The largest importance ratios are replaced by quantiles of a generalised Pareto law fitted to them (Zhang & Stephens 2009, with a weak prior at k = 1/2), and
-//! the law's shape k says how far to trust the weights: below min(1 − 1/log10 S, 0.7) they are good.
+//! Pareto smoothed importance sampling.
 
 use super::log_sum_exp;
 use crate::order::order;
@@ -9,13 +6,30 @@ use crate::order::order;
 /// Smoothed importance weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Smoothed {
-    /// The logarithms of the weights, which sum to one.
+    /// The logarithms of the normalized weights.
     pub log_weights: Vec<f64>,
-    /// The shape of the tail. Infinite if the tail has fewer than five draws or they are all equal; NaN if it is nothing like a Pareto tail.
+    /// The shape of the tail. It is infinite if the tail has fewer than five draws or is constant, and NaN if a Pareto
+    /// distribution cannot be fitted.
     pub pareto_k: f64,
 }
 
-/// Smooths the weights with these logarithms; `relative_size` is the effective sample size over the number of draws.
+/// Smooths importance weights, given by the logarithms of the importance ratios.
+///
+/// The largest ratios are replaced by quantiles of a generalized Pareto distribution fitted to them (Vehtari,
+/// Simpson, Gelman, Yao & Gabry 2024; `_psislw`, `_ps_tail` and `_gpdfit` of ArviZ 1.x). The fit is that of Zhang &
+/// Stephens (2009) with a weak prior at k = 1/2. The weights are reliable if the shape k is below min(1 − 1/log10 S,
+/// 0.7). `relative_size` is the effective sample size divided by the number of draws.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::loo::psis;
+///
+/// // Three draws are too few for a tail, so the weights are only normalized.
+/// let smoothed = psis(&[0.0, 0.0, 2.0_f64.ln()], 1.0);
+/// assert!(smoothed.pareto_k.is_infinite());
+/// assert!((smoothed.log_weights[2] - 0.5_f64.ln()).abs() < 1e-12);
+/// ```
 pub fn psis(log_ratios: &[f64], relative_size: f64) -> Smoothed {
     let n = log_ratios.len();
     let largest = log_ratios.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -28,7 +42,7 @@ pub fn psis(log_ratios: &[f64], relative_size: f64) -> Smoothed {
     Smoothed { log_weights: weights, pareto_k }
 }
 
-/// Smooths the `tail` largest of the weights, whose largest logarithm is zero, and gives the shape.
+/// Smooths the `tail` largest weights. The largest logarithm must be zero. Returns the shape.
 fn smooth(weights: &mut [f64], tail: usize) -> f64 {
     let sorted = order(weights);
     let (rest, top) = sorted.split_at(weights.len() - tail);
@@ -40,8 +54,8 @@ fn smooth(weights: &mut [f64], tail: usize) -> f64 {
     let excess: Vec<f64> = top.iter().map(|(weight, _)| weight.exp() - cutoff).collect();
     let (k, sigma) = fit(&excess);
     if k.is_finite() {
-        for (place, (_, index)) in top.iter().enumerate() {
-            let p = (place as f64 + 0.5) / tail as f64;
+        for (rank, (_, index)) in top.iter().enumerate() {
+            let p = (rank as f64 + 0.5) / tail as f64;
             let smoothed = (cutoff + pareto_quantile(p, k, sigma)).ln();
             weights[*index as usize] = if smoothed > high { high } else { smoothed };
         }
@@ -49,6 +63,7 @@ fn smooth(weights: &mut [f64], tail: usize) -> f64 {
     k
 }
 
+/// Returns the quantile at `p` of the generalized Pareto distribution with shape `k` and scale `sigma`.
 fn pareto_quantile(p: f64, k: f64, sigma: f64) -> f64 {
     if sigma.is_nan() || sigma <= 0.0 {
         f64::NAN
@@ -59,7 +74,7 @@ fn pareto_quantile(p: f64, k: f64, sigma: f64) -> f64 {
     }
 }
 
-/// Shape and scale of the generalised Pareto law of sorted values above zero.
+/// Fits a generalized Pareto distribution to sorted positive values. Returns its shape and scale.
 fn fit(excess: &[f64]) -> (f64, f64) {
     const SCALE_PRIOR: f64 = 3.0;
     const SHAPE_PRIOR: f64 = 10.0;
@@ -95,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weights_sum_to_one_and_short_or_flat_tails_are_left_alone() {
+    fn weights_sum_to_one_and_short_or_constant_tails_are_not_smoothed() {
         let found = psis(&[0.0, 1.0, 2.0], 1.0);
         assert!(found.pareto_k.is_infinite());
         assert!((found.log_weights.iter().map(|w| w.exp()).sum::<f64>() - 1.0).abs() < 1e-14);

@@ -1,4 +1,4 @@
-//! R-hat, effective sizes and standard errors of 55 simulated sets.
+//! R-hat, effective sample sizes and standard errors of 55 simulated sets against ArviZ.
 
 use std::collections::BTreeMap;
 
@@ -30,12 +30,13 @@ fn draws(set: &Set) -> Vec<Vec<f64>> {
     set.chains.iter().map(|chain| chain.iter().map(|number| number.0).collect()).collect()
 }
 
-fn answer(question: &str, chains: &[Vec<f64>]) -> f64 {
+/// Computes the diagnostic with a name of the reference file.
+fn diagnostic(name: &str, chains: &[Vec<f64>]) -> f64 {
     let described = describe(chains);
-    match question.split_once(' ') {
+    match name.split_once(' ') {
         Some(("ess_quantile", p)) => ess_quantile(chains, p.parse().unwrap()),
         Some(("mcse_quantile", p)) => mcse_quantile(chains, p.parse().unwrap()),
-        _ => match question {
+        _ => match name {
             "mean" => described.mean,
             "sd" => described.sd,
             "eti89_lb" => described.eti89_lb,
@@ -48,23 +49,23 @@ fn answer(question: &str, chains: &[Vec<f64>]) -> f64 {
             "ess_sd" => ess_sd(chains),
             "mcse_mean" => described.mcse_mean,
             "mcse_sd" => described.mcse_sd,
-            _ => panic!("no such question: {question}"),
+            _ => panic!("unknown diagnostic: {name}"),
         },
     }
 }
 
 #[test]
-fn every_diagnostic_is_the_one_of_arviz() {
+fn diagnostics_agree_with_arviz() {
     let file: Chains = file("chains.json");
     assert!(file.sets.len() >= 50);
     let mut wrong = Vec::new();
     for set in &file.sets {
         let chains = draws(set);
         assert_eq!(set.answers.len(), 20, "{}", set.name);
-        for (question, expected) in &set.answers {
-            let found = answer(question, &chains);
+        for (name, expected) in &set.answers {
+            let found = diagnostic(name, &chains);
             if !agrees(found, expected.0, 1e-6) {
-                wrong.push(format!("{}, {question}: {found}, expected {}", set.name, expected.0));
+                wrong.push(format!("{}, {name}: {found}, expected {}", set.name, expected.0));
             }
         }
     }
@@ -72,7 +73,7 @@ fn every_diagnostic_is_the_one_of_arviz() {
 }
 
 #[test]
-fn separated_chains_are_seen() {
+fn separated_chains_have_a_large_r_hat() {
     let file: Chains = file("chains.json");
     let set = |name: &str| draws(file.sets.iter().find(|set| set.name == name).unwrap());
     assert!(r_hat_split(&set("separated chains")) > 5.0);
@@ -92,7 +93,7 @@ fn equal_weights_change_nothing() {
 }
 
 #[test]
-fn autocorrelations_are_those_of_arviz() {
+fn autocorrelations_agree_with_arviz() {
     let Autocorrelation { draws, autocorrelation: expected } = file::<Chains>("chains.json").autocorrelation;
     let found = autocorrelation(&draws);
     assert_eq!(found.len(), expected.len());

@@ -8,7 +8,7 @@ use crate::reading::{check, file};
 #[derive(Deserialize)]
 struct Distances {
     dimension: usize,
-    neighbours: usize,
+    neighbors: usize,
     draws: Vec<f64>,
     reference: Vec<f64>,
     kl: f64,
@@ -38,7 +38,7 @@ fn column(table: &[f64], width: usize, index: usize) -> Vec<f64> {
 fn samples_are_compared_as_in_scipy() {
     let file: Distances = file("distances.json");
     let d = file.dimension;
-    check("kl", kl_divergence(&file.draws, &file.reference, d, file.neighbours).unwrap(), file.kl, 1e-10);
+    check("kl", kl_divergence(&file.draws, &file.reference, d, file.neighbors).unwrap(), file.kl, 1e-10);
     for j in 0..d {
         let (x, y) = (column(&file.draws, d, j), column(&file.reference, d, j));
         check("wasserstein", wasserstein(&x, &y, 1.0), file.wasserstein_1[j], 1e-10);

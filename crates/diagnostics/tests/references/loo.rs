@@ -59,7 +59,7 @@ fn loo_is_that_of_arviz_and_waic_its_formula() {
 }
 
 #[test]
-fn tables_that_do_not_fit_are_refused() {
+fn inconsistent_tables_are_errors() {
     assert!(loo(&[1.0; 7], 2, 1.0).is_err());
     assert!(loo(&[1.0; 8], 2, 0.0).is_err());
     assert!(waic(&[1.0, f64::NEG_INFINITY], 1).is_err());

@@ -22,14 +22,14 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
-/// The reference file of this name.
+/// Reads a reference file.
 pub fn file<T: DeserializeOwned>(name: &str) -> T {
     let path = format!("{}/tests/references/{name}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Whether `found` is `expected` to `tolerance`, relative; undefined and infinite values must be the same.
+/// Returns whether `found` equals `expected` up to a relative tolerance. NaN and infinite values must be equal.
 pub fn agrees(found: f64, expected: f64, tolerance: f64) -> bool {
     let same = found.is_nan() && expected.is_nan() || found.to_bits() == expected.to_bits();
     same || (found - expected).abs() <= tolerance * expected.abs()

@@ -73,8 +73,8 @@ fn chains_are_pooled() {
 }
 
 #[test]
-fn draws_of_another_law_are_further_away() {
-    // 300 blocks are crossed; the scores are of N(0, 1), the draws of N(shift, 1).
+fn draws_of_another_distribution_have_a_larger_discrepancy() {
+    // 700 draws need several blocks. The scores are those of N(0, 1), and the draws are from N(shift, 1).
     let file: Stein = file("stein.json");
     let discrepancy = |shift: f64| {
         let draws: Vec<f64> = (0..700)
@@ -85,9 +85,12 @@ fn draws_of_another_law_are_further_away() {
             .collect();
         let scores: Vec<f64> = draws.iter().map(|x| -x).collect();
         let points = Points::new(&draws, &scores, 1).unwrap();
-        let places = locations(&points, 5, 1).unwrap();
-        assert_eq!(places.len(), 5);
-        (imq(&points, Imq::default()).unwrap().value(), fssd(&points, Kernel::Gauss { width: 1.0 }, &places).unwrap().v)
+        let locations = locations(&points, 5, 1).unwrap();
+        assert_eq!(locations.len(), 5);
+        (
+            imq(&points, Imq::default()).unwrap().value(),
+            fssd(&points, Kernel::Gauss { width: 1.0 }, &locations).unwrap().v,
+        )
     };
     let (near, far) = (discrepancy(0.0), discrepancy(1.0));
     assert!(far.0 > 10.0 * near.0 && far.1 > 100.0 * near.1, "{near:?} {far:?}");

@@ -8,7 +8,7 @@ use sgmcmc_fuzzing::corpus::{self, Seed};
 use sgmcmc_fuzzing::pack::pack;
 use sgmcmc_fuzzing::targets::Reader;
 
-/// Larger inputs are not kept in the repository.
+/// The maximal size of an input in the repository.
 const LARGEST: usize = 16 << 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let directory = Path::new(&target).join(directory);
         fs::create_dir_all(&directory)?;
         let bytes = if path.is_dir() { pack(&path, &files)? } else { fs::read(&path)? };
-        // The store that the library writes has chunks for 1000 draws; the small one takes its place.
+        // The chunks of the stores of this library are large. The small store replaces them.
         if bytes.len() > LARGEST {
             continue;
         }

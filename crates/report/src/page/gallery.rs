@@ -1,4 +1,4 @@
-//! A page of plots under headings.
+//! An HTML page of plots with headings.
 
 use std::path::Path;
 
@@ -6,15 +6,17 @@ use super::html::{Escaped, fill, words};
 use crate::error::Result;
 use crate::plot::Plot;
 
-/// A self-contained page of plots under headings, in the style of [`Report`](super::Report).
+/// A self-contained HTML page of plots with headings, in the style of [`Report`](super::Report).
+///
+/// # Examples
 ///
 /// ```
-/// use sgmcmc_report::{Frame, Gallery, plot};
+/// use sgmcmc::report::{Frame, Gallery, plot};
 ///
 /// let ranks = plot::calibration(&[9, 11, 10], &Frame::new("beta"))?;
 /// let page = Gallery::new("Calibration").section("Logistic regression", "").plots("SGLD", "`beta` is calibrated.", &[ranks]);
 /// assert!(page.html().contains("<h3>SGLD</h3>"));
-/// # Ok::<(), sgmcmc_report::Error>(())
+/// # Ok::<(), sgmcmc::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Gallery {
@@ -23,7 +25,7 @@ pub struct Gallery {
     sections: Vec<Section>,
 }
 
-/// A heading, a text, and what stands below.
+/// A section of the page: a heading, a text, and articles with plots.
 #[derive(Clone, Debug)]
 struct Section {
     heading: String,
@@ -37,14 +39,14 @@ impl Gallery {
         Self { title: title.into(), about: String::new(), sections: Vec::new() }
     }
 
-    /// Sets the text below the title. In this and all other texts, words between backticks are shown as code.
+    /// Sets the text below the title. In all texts, words between backticks are shown as code.
     #[must_use]
     pub fn about(mut self, text: &str) -> Self {
         self.about = words(text);
         self
     }
 
-    /// Begins a section.
+    /// Starts a new section.
     #[must_use]
     pub fn section(mut self, heading: &str, text: &str) -> Self {
         let (heading, text) = (Escaped(heading).to_string(), words(text));
@@ -52,7 +54,7 @@ impl Gallery {
         self
     }
 
-    /// Adds plots side by side to the last section, under a heading of their own.
+    /// Adds an article with plots side by side to the last section.
     #[must_use]
     pub fn plots(mut self, heading: &str, text: &str, plots: &[Plot]) -> Self {
         let figures: String = plots.iter().map(|plot| format!("<figure>{}</figure>", plot.inline())).collect();
@@ -89,11 +91,11 @@ impl Gallery {
         )
     }
 
-    /// Writes the page.
+    /// Writes the page to a file.
     ///
     /// # Errors
     ///
-    /// If the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         crate::error::write_file(path, self.html().as_bytes())
@@ -114,11 +116,11 @@ mod tests {
         {
             assert!(page.contains(expected), "{expected}");
         }
-        assert!(!page.contains("{{"), "a place of the template was not filled");
+        assert!(!page.contains("{{"), "a placeholder of the template was not replaced");
     }
 
     #[test]
-    fn plots_without_a_section_have_one() {
+    fn plots_without_a_section_start_one() {
         let page = Gallery::new("").plots("two", "", &[]).html();
         assert_eq!(page.matches("<section>").count(), 1);
         assert!(!page.contains("<h2>"));

@@ -1,16 +1,16 @@
-//! Text to HTML.
+//! HTML text: escaping, templates and numbers.
 
 use std::fmt;
 
-use sgmcmc_core::text::printable_lines;
+use sgmcmc_gradient::text::printable_lines;
 
-/// Text as it stands in an element or an attribute.
+/// Text that is escaped for an element or an attribute when it is displayed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Escaped<'t>(pub(super) &'t str);
 
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // NUL ends a page for some readers, and marks of direction show a name as another one.
+        // Some HTML parsers stop at NUL, and bidirectional control characters can disguise names.
         printable_lines(self.0).chars().try_for_each(|c| match c {
             '<' => f.write_str("&lt;"),
             '>' => f.write_str("&gt;"),
@@ -22,22 +22,22 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// The template with each `{{name}}` exchanged for its value. Values are not looked through again.
+/// Replaces each `{{name}}` of the template by its value. Values are not expanded recursively.
 pub(super) fn fill(template: &str, values: &[(&str, String)]) -> String {
-    let mut pieces = template.split("{{");
-    let mut page = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        let known = (piece.split_once("}}"))
+    let mut parts = template.split("{{");
+    let mut page = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let replaced = (part.split_once("}}"))
             .and_then(|(name, rest)| values.iter().find(|value| value.0 == name).map(|value| (&value.1, rest)));
-        match known {
+        match replaced {
             Some((value, rest)) => page.extend([value.as_str(), rest]),
-            None => page.extend(["{{", piece]),
+            None => page.extend(["{{", part]),
         }
     }
     page
 }
 
-/// A number with about four digits that matter.
+/// Formats a number with about four significant digits.
 pub(super) fn number(value: f64) -> String {
     let size = value.abs();
     if !value.is_finite() {
@@ -50,7 +50,7 @@ pub(super) fn number(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
-/// A number without the zeros at its end.
+/// Formats a number without trailing zeros.
 pub(super) fn short(value: f64) -> String {
     let text = number(value);
     match text.contains('.') && !text.contains('e') {
@@ -59,7 +59,7 @@ pub(super) fn short(value: f64) -> String {
     }
 }
 
-/// Words with the parts between backticks as code.
+/// Escapes a text and marks the parts between backticks as code.
 pub(super) fn words(text: &str) -> String {
     let parts = text.split('`').enumerate();
     parts
@@ -72,12 +72,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_cannot_leave_its_place() {
+    fn text_is_escaped() {
         assert_eq!(Escaped("<a href=\"x\" b='&'>").to_string(), "&lt;a href=&quot;x&quot; b=&#39;&amp;&#39;&gt;");
     }
 
     #[test]
-    fn values_are_not_templates() {
+    fn values_are_not_expanded() {
         let page = fill("<{{a}}|{{b}}|{{c}}>", &[("a", "{{b}}".to_owned()), ("b", "2".to_owned())]);
         assert_eq!(page, "<{{b}}|2|{{c}}>");
     }

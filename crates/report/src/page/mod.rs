@@ -1,43 +1,46 @@
-//! One self-contained page that shows a fit.
+//! The report: a self-contained HTML page of a fit.
 //!
-//! The page is filled in from `page.html`, `page.css` and `page.js`; it loads nothing. The plots of a parameter are kept as text and
-//! become part of the document only while they are on view, so that a page of many parameters stays quick.
+//! The page is generated from `page.html`, `page.css` and `page.js`. It loads no other files. The plots of a parameter
+//! are stored as text and are inserted into the document only while they are visible, so that a page with many
+//! parameters stays fast.
 
-mod choice;
+mod figures;
 mod gallery;
 mod html;
-mod pictures;
 mod sections;
+mod selection;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use sgmcmc_samplers::{Fit, Health, Thresholds};
+use sgmcmc_fit::{Fit, Health, Thresholds};
 
 use crate::error::{Error, Result};
 use crate::plot::Prior;
 pub use gallery::Gallery;
 use html::{Escaped, fill};
 
-/// Parameters with plots of their own.
+/// The default number of parameters with plots.
 const LIMIT: usize = 100;
 
-/// A page that shows a fit, and what can be added to it.
+/// A self-contained HTML page of a fit, with options.
 ///
-/// ```no_run
-/// # fn f(fit: sgmcmc_samplers::Fit, observed: Vec<f64>, replicated: Vec<Vec<f64>>) -> sgmcmc_report::Result<()> {
-/// use sgmcmc_report::Report;
-/// use sgmcmc_report::plot::Prior;
+/// # Examples
 ///
-/// Report::new(&fit)
-///     .title("Logistic regression")
-///     .prior("beta[0]", Prior::density(|x| (-x.abs()).exp() / 2.0))
-///     .predictive("answers", observed, replicated)
-///     .write("report.html")?;
-/// # Ok(())
-/// # }
+/// ```
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::report::{Prior, Report};
+///
+/// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
+/// let fit = hmc(&model, &Dataset::none(), 0.025).seed(1).chains(2).sample(&zeros([2]), 100)?;
+/// let html = Report::new(&fit)
+///     .title("Standard normal")
+///     .prior("theta[0]", Prior::density(|x| (-x.abs()).exp() / 2.0))
+///     .html()?;
+/// assert!(html.contains("<title>Standard normal</title>"));
+/// # Ok::<(), sgmcmc::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Report<'f> {
@@ -45,12 +48,13 @@ pub struct Report<'f> {
     title: String,
     limit: usize,
     priors: BTreeMap<usize, Prior>,
-    unknown: Option<sgmcmc_core::Error>,
+    /// The error of the last prior for an unknown parameter.
+    prior_error: Option<sgmcmc_gradient::Error>,
     predictive: Vec<Predictive>,
     health: Option<Health>,
 }
 
-/// Observed data and data drawn from the posterior.
+/// Observed data, and data sets drawn from the posterior predictive distribution.
 #[derive(Debug)]
 struct Predictive {
     name: String,
@@ -59,70 +63,72 @@ struct Predictive {
 }
 
 impl<'f> Report<'f> {
-    /// The page of `fit`.
+    /// Creates a page of `fit`.
     pub fn new(fit: &'f Fit) -> Self {
         Self {
             fit,
             title: "Posterior report".to_owned(),
             limit: LIMIT,
             priors: BTreeMap::new(),
-            unknown: None,
+            prior_error: None,
             predictive: Vec::new(),
             health: None,
         }
     }
 
-    /// The title of the page.
+    /// Sets the title of the page.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
         self
     }
 
-    /// How many parameters have plots of their own (100 unless told otherwise). Of more, those with the worst R-hat and ESS are chosen, and
-    /// the page says so.
+    /// Sets the number of parameters with plots. The default is 100. If the fit has more parameters, the page shows
+    /// those with the worst R-hat and ESS, and states their number.
     pub fn limit(mut self, parameters: usize) -> Self {
         self.limit = parameters;
         self
     }
 
-    /// Shows the posterior of the element `name` over its prior. A name the fit does not know makes the page fail.
+    /// Adds a plot of the prior and the posterior of the value `name`. If the fit has no such value,
+    /// [`html`](Self::html) and [`write`](Self::write) return an error.
     pub fn prior(mut self, name: &str, prior: Prior) -> Self {
         match self.fit.layout().index(name) {
             Ok(index) => {
                 self.priors.insert(index, prior);
             }
-            Err(error) => self.unknown = Some(error),
+            Err(error) => self.prior_error = Some(error),
         }
         self
     }
 
-    /// Shows the density of `observed` data over those of data sets drawn from the posterior predictive law.
+    /// Adds a predictive check: the density of `observed`, and those of data sets drawn from the posterior predictive
+    /// distribution.
     pub fn predictive(mut self, name: impl Into<String>, observed: Vec<f64>, replications: Vec<Vec<f64>>) -> Self {
         self.predictive.push(Predictive { name: name.into(), observed, replications });
         self
     }
 
-    /// Shows this health of the run instead of [`Fit::health`]: with gradient noise and step-halving, where they were measured. What it
-    /// finds is part of the verdict.
+    /// Replaces [`Fit::health`] by `health`, for instance with gradient noise and step halving. Its findings are part
+    /// of the verdict.
     pub fn health(mut self, health: Health) -> Self {
         self.health = Some(health);
         self
     }
 
-    /// The page as text.
+    /// Returns the page as text.
     ///
     /// # Errors
     ///
-    /// If a prior was given for a parameter the fit does not have.
+    /// Returns an error if a prior was set for a value that the fit does not have, or if a plot cannot be drawn.
     pub fn html(&self) -> Result<String> {
-        if let Some(error) = &self.unknown {
+        if let Some(error) = &self.prior_error {
             return Err(Error::Parameter(error.clone()));
         }
         let summary = self.fit.summary();
-        let found = self.health.as_ref().map_or_else(Vec::new, |health| health.findings(&Thresholds::default()));
-        let check = self.fit.check().join(found);
+        let findings = self.health.as_ref().map_or_else(Vec::new, |health| health.findings(&Thresholds::default()));
+        let check = self.fit.check().join(findings);
         let health = self.health.clone().unwrap_or_else(|| self.fit.health());
-        let chosen = choice::worst(&summary, self.fit.chains().len(), self.limit);
+        let selected = selection::worst(&summary, self.fit.chains().len(), self.limit);
         Ok(fill(
             include_str!("page.html"),
             &[
@@ -133,23 +139,23 @@ impl<'f> Report<'f> {
                 ("verdict", sections::verdict(&check)),
                 ("run", sections::run(self.fit)),
                 ("health", sections::health(&health.to_string())),
-                ("summary", sections::summary(&summary, self.fit, &chosen)),
+                ("summary", sections::summary(&summary, self.fit, &selected)),
                 ("legend", sections::legend(self.fit.chains().len())),
-                ("overview", pictures::overview(self.fit, &summary, &chosen)?),
-                ("choice", sections::choice(chosen.len(), summary.rows().len())),
-                ("plots", self.parameters(&summary, &chosen)?),
-                ("statistics", pictures::statistics(self.fit)?),
+                ("overview", figures::overview(self.fit, &summary, &selected)?),
+                ("selection", sections::selection(selected.len(), summary.rows().len())),
+                ("plots", self.parameters(&summary, &selected)?),
+                ("statistics", figures::statistics(self.fit)?),
                 ("checks", self.checks()?),
                 ("version", env!("CARGO_PKG_VERSION").to_owned()),
             ],
         ))
     }
 
-    /// Writes the page.
+    /// Writes the page to a file.
     ///
     /// # Errors
     ///
-    /// If the file cannot be written, or a prior was given for a parameter the fit does not have.
+    /// Returns an error under the conditions of [`html`](Self::html), or if the file cannot be written.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         crate::error::write_file(path, self.html()?.as_bytes())

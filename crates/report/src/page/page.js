@@ -1,4 +1,4 @@
-// Search and sorting of the table; search, order and paging of the plots. Plots are text until they are on view.
+// Search and sorting of the table; search, order and paging of the plots. Plots are stored as text and inserted while they are visible.
 "use strict";
 (() => {
   const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
@@ -25,7 +25,7 @@
   const compare = (column, sign) => (a, b) => {
     if (column === 0) return sign * byName(nameOf(a), nameOf(b));
     const [x, y] = [valueOf(a, column), valueOf(b, column)];
-    // What is undefined stays at the end.
+    // Undefined values are last in both orders.
     if (Number.isNaN(x) || Number.isNaN(y)) return Number.isNaN(x) - Number.isNaN(y);
     return sign * (x - y);
   };
@@ -95,7 +95,7 @@
   for (const link of all("a[data-show]")) {
     link.addEventListener("click", () => { one("#search").value = link.dataset.show; again(); });
   }
-  // Paper has no pages to turn: all that the search finds is printed.
+  // Printing shows all parameters that match the search.
   window.addEventListener("beforeprint", () => show(true));
   window.addEventListener("afterprint", () => show());
   show();

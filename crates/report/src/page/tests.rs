@@ -1,41 +1,43 @@
-//! Pages of good and of hopeless fits.
+//! Tests of the page with valid and with degenerate fits.
 
-use sgmcmc_core::Layout;
-use sgmcmc_samplers::sink::Draw;
-use sgmcmc_samplers::{ChainDraws, Fit, Health, RunInfo};
+use sgmcmc_fit::sink::Draw;
+use sgmcmc_fit::{ChainDraws, Fit, Health, RunInfo};
+use sgmcmc_gradient::Layout;
 
 use super::Report;
 use crate::plot::Prior;
 use crate::{Plots, error::Error};
 
-/// A fit of one parameter `name` with `width` elements; `value(chain, draw, element)`.
+/// Returns a fit of one parameter `name` with `width` values, computed by `value(chain, draw, element)`.
 fn fit(name: &str, width: usize, chains: usize, draws: usize, value: impl Fn(usize, usize, usize) -> f64) -> Fit {
     let layout = Layout::new([(name.to_owned(), vec![width], None)]).unwrap();
     let chain = |chain: usize| {
-        let mut kept = ChainDraws::new(width, vec!["alpha".to_owned()]);
+        let mut draws_of_chain = ChainDraws::new(width, vec!["alpha".to_owned()]);
         for draw in 0..draws {
             let values: Vec<f64> = (0..width).map(|element| value(chain, draw, element)).collect();
             let (iteration, log_posterior) = (draw as u64 + 1, -values.first().copied().unwrap_or(0.0));
-            kept.push(&Draw { iteration, values: &values, weight: 1.0, log_posterior, stats: &[0.1] }).unwrap();
+            draws_of_chain
+                .push(&Draw { iteration, values: &values, weight: 1.0, log_posterior, stats: &[0.1] })
+                .unwrap();
         }
-        kept
+        draws_of_chain
     };
     Fit::new(layout, (0..chains).map(chain).collect()).unwrap()
 }
 
-/// Numbers without an order that is seen.
+/// Returns pseudo-random numbers.
 fn scrambled(chain: usize, draw: usize, element: usize) -> f64 {
     let mixed = ((chain * 7919 + draw * 104_729 + element * 1_299_709 + 1) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     ((mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// Every picture of the page.
-fn pictures(html: &str) -> Vec<&str> {
-    html.split("<figure>").skip(1).map(|piece| piece.split("</figure>").next().unwrap()).collect()
+/// Returns every plot of the page.
+fn figures(html: &str) -> Vec<&str> {
+    html.split("<figure>").skip(1).map(|part| part.split("</figure>").next().unwrap()).collect()
 }
 
 #[test]
-fn the_page_has_all_its_parts() {
+fn the_page_has_all_sections() {
     let fit = fit("beta", 3, 2, 200, scrambled);
     let page = Report::new(&fit)
         .title("A <title>")
@@ -67,16 +69,16 @@ fn the_page_has_all_its_parts() {
     }
     assert_eq!(page.matches("aria-label=\"prior and posterior\"").count(), 1);
     assert_eq!(page.matches("class=\"plots\"").count(), 3);
-    assert!(!page.contains("{{"), "something was not filled in");
+    assert!(!page.contains("{{"), "a placeholder was not replaced");
     let loads = ["src=", "url(", "@import", "<link rel=\"stylesheet\""];
     assert!(loads.iter().all(|load| !page.contains(load)), "the page loads something");
-    for svg in pictures(&page) {
+    for svg in figures(&page) {
         roxmltree::Document::parse(svg).unwrap();
     }
 }
 
 #[test]
-fn interleaved_chains_are_named() {
+fn interleaved_chains_are_described() {
     let info = RunInfo { interleaved: 5, seconds: vec![0.5; 20], ..RunInfo::default() };
     let page = Report::new(&fit("beta", 1, 20, 50, scrambled).with_info(info)).html().unwrap();
     for part in ["20 chains × 50 draws", "20 chains (4 runs of 5 interleaved chains)", "2.5 s", "and 4 more"] {
@@ -87,7 +89,7 @@ fn interleaved_chains_are_named() {
 }
 
 #[test]
-fn names_cannot_leave_their_place() {
+fn names_are_escaped() {
     let fit = fit("</script><script>alert(1)</script>\"'", 2, 2, 50, scrambled);
     let page = Report::new(&fit).html().unwrap();
     assert!(!page.contains("alert(1)</script>"));
@@ -96,7 +98,7 @@ fn names_cannot_leave_their_place() {
 }
 
 #[test]
-fn hopeless_fits_have_pages() {
+fn degenerate_fits_have_pages() {
     let fits = [
         fit("x", 2, 0, 0, scrambled),
         fit("x", 2, 2, 0, scrambled),
@@ -110,7 +112,7 @@ fn hopeless_fits_have_pages() {
     ];
     for (i, fit) in fits.iter().enumerate() {
         let page = Report::new(fit).html().unwrap_or_else(|error| panic!("fit {i}: {error}"));
-        for svg in pictures(&page) {
+        for svg in figures(&page) {
             let parsed = roxmltree::Document::parse(svg);
             assert!(parsed.is_ok(), "fit {i}: {parsed:?}");
         }
@@ -119,7 +121,7 @@ fn hopeless_fits_have_pages() {
 
 #[test]
 fn of_many_parameters_the_worst_are_plotted() {
-    // Element 777 has a chain that is elsewhere.
+    // The chains of element 777 disagree.
     let fit = fit("x", 1000, 2, 40, |chain, draw, element| {
         scrambled(chain, draw, element) + if element == 777 { 3.0 * chain as f64 } else { 0.0 }
     });
@@ -153,7 +155,7 @@ fn single_plots_are_found_by_name() {
 }
 
 #[test]
-fn reports_are_files() {
+fn reports_are_written_to_files() {
     let folder = tempfile::tempdir().unwrap();
     let fit = fit("beta", 2, 2, 50, scrambled);
     let path = folder.path().join("report.html");
@@ -168,7 +170,7 @@ fn names_do_not_change_how_the_page_is_shown() {
     let page = Report::new(&fit("a\0b\u{202e}c\u{1b}[2J", 2, 2, 60, scrambled)).title("t\0\u{2066}").html().unwrap();
     assert!(!page.contains(['\0', '\u{202e}', '\u{2066}', '\u{1b}']));
     assert!(page.contains("a\\u{0}b\\u{202e}c"));
-    for svg in pictures(&page) {
+    for svg in figures(&page) {
         roxmltree::Document::parse(svg).unwrap();
     }
 }

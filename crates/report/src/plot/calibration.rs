@@ -2,39 +2,42 @@
 
 use plotters::prelude::*;
 
-use super::canvas::{Axes, SCALE, drawing, line, nothing};
+use super::canvas::{Axes, SCALE, drawing, line, message};
 use super::{Frame, Plot, palette};
 use crate::error::Result;
 
-/// The probability that a bin lies in the band, if ranks are uniform.
+/// The probability that the band contains a bin if the ranks are uniform.
 const BAND: f64 = 0.99;
 
-/// Draws the rank histogram of simulation-based calibration: `counts` says how often the true value of a parameter had a rank in each of
-/// some equal bins, from the lowest ranks to the highest. The band holds 99 % of the bins of a sampler that is calibrated.
-///
-/// ```
-/// use sgmcmc_report::plot::{self, Frame};
-///
-/// let plot = plot::calibration(&[18, 22, 25, 17, 18], &Frame::new("beta"))?;
-/// assert!(plot.svg().starts_with("<svg"));
-/// # Ok::<(), sgmcmc_report::Error>(())
-/// ```
+/// Draws the rank histogram of simulation-based calibration. `counts` has the number of true values whose rank is in
+/// each bin. The bins have equal width, from the lowest to the highest ranks. For a calibrated sampler, the band
+/// contains each bin with probability 99 %.
 ///
 /// # Errors
 ///
-/// If the plotting crate fails.
+/// Returns an error if the plotting crate fails.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::report::plot::{self, Frame};
+///
+/// let plot = plot::calibration(&[18, 22, 25, 17, 18], &Frame::new("beta"))?;
+/// assert!(plot.svg().starts_with("<svg"));
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 pub fn calibration(counts: &[usize], frame: &Frame) -> Result<Plot> {
     Plot::draw(frame, |area| {
         let total: usize = counts.iter().sum();
         if total == 0 {
-            return nothing(area, frame.title(), "no ranks");
+            return message(area, frame.title(), "no ranks");
         }
         let bins = counts.len();
         let (low, high) = band(total, 1.0 / bins as f64);
         let highest = counts.iter().copied().max().unwrap_or(0).max(high) as f64;
         let x = 0.0..bins as f64;
         let mut axes = Axes::new(frame.title(), x.clone(), 0.0..1.08 * highest).labels("rank", "");
-        axes.x_ticks.places.clear();
+        axes.x_ticks.positions.clear();
         let mut chart = axes.draw(area)?;
         let corners = [(x.start, high as f64), (x.end, low as f64)];
         chart.draw_series([Rectangle::new(corners, palette::MUTED.mix(0.2).filled())]).map_err(drawing)?;
@@ -48,13 +51,13 @@ pub fn calibration(counts: &[usize], frame: &Frame) -> Result<Plot> {
     })
 }
 
-/// The quantiles of a binomial law between which it lies with probability of at least [`BAND`].
+/// Returns quantiles of a binomial distribution that enclose a probability of at least [`BAND`].
 fn band(total: usize, share: f64) -> (usize, usize) {
     if share >= 1.0 {
         return (total, total);
     }
     let tail = 0.5 * (1.0 - BAND);
-    // Logarithms, because the probability of none underflows for many draws.
+    // Computed with logarithms, because the probability of zero successes underflows for many draws.
     let mut log_mass = total as f64 * (1.0 - share).ln();
     let (mut cumulative, mut low) = (log_mass.exp(), None);
     for count in 0..total {
@@ -74,9 +77,9 @@ fn band(total: usize, share: f64) -> (usize, usize) {
 mod tests {
     use super::band;
 
-    /// Computed from log gamma functions.
+    /// The expected values were computed with log gamma functions.
     #[test]
-    fn the_band_has_the_quantiles_of_the_binomial_law() {
+    fn the_band_has_the_quantiles_of_the_binomial_distribution() {
         assert_eq!(band(200, 0.1), (10, 32));
         assert_eq!(band(300, 0.05), (6, 25));
         assert_eq!(band(100_000, 0.5), (49_593, 50_407));

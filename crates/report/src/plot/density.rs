@@ -1,23 +1,35 @@
-//! Densities, of each chain or against the prior.
+//! Density plots, and comparisons of prior and posterior.
 
 use plotters::prelude::*;
 use sgmcmc_diagnostics::quantiles;
 
-use super::canvas::{Axes, Chart, SCALE, dashed, line, nothing};
+use super::canvas::{Axes, Chart, SCALE, dashed, line, message};
 use super::ticks::range_of;
 use super::{Area, Frame, KernelDensity, Plot, palette, pooled};
 use crate::error::{Error, Result};
 
-/// What is known of a parameter before the data.
+/// The prior distribution of a value, for a comparison with the posterior.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::report::{Frame, Prior, plot};
+///
+/// let chains = [vec![0.1, 0.4, 0.2, 0.3]];
+/// let prior = Prior::density(|x| (-x.abs()).exp() / 2.0);
+/// let plot = plot::prior_posterior(&chains, &[], &prior, &Frame::new("beta"))?;
+/// assert!(plot.svg().starts_with("<svg"));
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 pub enum Prior {
-    /// Draws from it.
+    /// Draws from the prior.
     Draws(Vec<f64>),
-    /// Its density.
+    /// The density of the prior.
     Density(Box<dyn Fn(f64) -> f64 + Send + Sync>),
 }
 
 impl Prior {
-    /// The prior with this density.
+    /// Creates a prior from its density.
     pub fn density(density: impl Fn(f64) -> f64 + Send + Sync + 'static) -> Self {
         Self::Density(Box::new(density))
     }
@@ -32,21 +44,37 @@ impl std::fmt::Debug for Prior {
     }
 }
 
-/// The density of each chain by kernels; a chain that does not vary is a vertical line.
+/// Draws the kernel density estimate of each chain. A constant chain is a vertical line.
+///
+/// # Errors
+///
+/// Returns an error if the plotting crate fails.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::report::plot::{self, Frame};
+///
+/// let chains = [vec![0.1, 0.4, 0.2, 0.3], vec![0.2, 0.1, 0.5, 0.3]];
+/// let plot = plot::density(&chains, &[], &Frame::new("beta"))?;
+/// assert!(plot.svg().starts_with("<svg"));
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 pub fn density<C: AsRef<[f64]>>(chains: &[C], weights: &[C], frame: &Frame) -> Result<Plot> {
     Plot::draw(frame, |area| draw(area, frame, chains, weights))
 }
 
+/// Draws the plot in `area`.
 pub(crate) fn draw<C: AsRef<[f64]>>(area: &Area<'_>, frame: &Frame, chains: &[C], weights: &[C]) -> Result<()> {
     let densities: Vec<Option<KernelDensity>> =
         chains.iter().enumerate().map(|(i, chain)| KernelDensity::of(chain.as_ref(), weight(weights, i))).collect();
-    let places = densities.iter().flatten().flat_map(|density| density.points.iter().map(|point| point.0));
-    let Some(x) = range_of(pooled(chains).chain(places), 0.01) else {
-        return nothing(area, frame.title(), "no finite draws");
+    let positions = densities.iter().flatten().flat_map(|density| density.points.iter().map(|point| point.0));
+    let Some(x) = range_of(pooled(chains).chain(positions), 0.01) else {
+        return message(area, frame.title(), "no finite draws");
     };
     let peak = densities.iter().flatten().map(KernelDensity::peak).fold(0.0, f64::max);
     let peak = if peak > 0.0 { peak } else { 1.0 };
-    let axes = Axes::new(frame.title(), x, 0.0..1.06 * peak).legend(frame.named(chains.len())).unnumbered();
+    let axes = Axes::new(frame.title(), x, 0.0..1.06 * peak).legend(frame.legend_chains(chains.len())).unnumbered();
     let mut chart = axes.draw(area)?;
     for (i, (density, chain)) in densities.iter().zip(chains).enumerate() {
         let style = palette::chain(i).stroke_width(SCALE * 3 / 2);
@@ -58,32 +86,32 @@ pub(crate) fn draw<C: AsRef<[f64]>>(area: &Area<'_>, frame: &Frame, chains: &[C]
     Ok(())
 }
 
-/// The posterior of all chains over the prior.
+/// Draws the prior and the posterior of all chains. See [`Prior`] for an example.
 ///
 /// # Errors
 ///
-/// If the prior has no finite draw.
+/// Returns an error if the prior has no finite draw.
 pub fn prior_posterior<C: AsRef<[f64]>>(chains: &[C], weights: &[C], prior: &Prior, frame: &Frame) -> Result<Plot> {
     let draws: Vec<f64> = pooled(chains).collect();
     let weights: Vec<f64> = pooled(weights).collect();
     let Some(posterior) = range_of(draws.iter().copied(), 0.0) else {
-        return Plot::draw(frame, |area| nothing(area, frame.title(), "no finite draws"));
+        return Plot::draw(frame, |area| message(area, frame.title(), "no finite draws"));
     };
     let x = range_with(prior, &posterior)?;
-    let before = match prior {
+    let prior_density = match prior {
         Prior::Draws(draws) => KernelDensity::of(draws, &[]),
         Prior::Density(density) => {
-            let place = |i: usize| x.start + (x.end - x.start) * i as f64 / 200.0;
-            let points = (0..=200).map(|i| (place(i), density(place(i)))).filter(|p| p.1.is_finite()).collect();
+            let position = |i: usize| x.start + (x.end - x.start) * i as f64 / 200.0;
+            let points = (0..=200).map(|i| (position(i), density(position(i)))).filter(|p| p.1.is_finite()).collect();
             Some(KernelDensity { points })
         }
     };
-    let after = KernelDensity::of(&draws, &weights);
+    let posterior_density = KernelDensity::of(&draws, &weights);
     let inside = |mut density: KernelDensity| {
         density.points.retain(|point| x.contains(&point.0));
         density
     };
-    let (before, after) = (before.map(inside), after.map(inside));
+    let (before, after) = (prior_density.map(inside), posterior_density.map(inside));
     let peak = [&before, &after].into_iter().flatten().map(KernelDensity::peak).fold(0.0, f64::max);
     let peak = if peak > 0.0 && peak.is_finite() { peak } else { 1.0 };
     Plot::draw(frame, |area| {
@@ -101,7 +129,8 @@ pub fn prior_posterior<C: AsRef<[f64]>>(chains: &[C], weights: &[C], prior: &Pri
     })
 }
 
-/// Both laws in view, but not so much of a wide prior that the posterior becomes a spike.
+/// Returns a range that shows both distributions, but not all of a wide prior, next to which the posterior would be a
+/// spike.
 fn range_with(prior: &Prior, posterior: &std::ops::Range<f64>) -> Result<std::ops::Range<f64>> {
     let length = (posterior.end - posterior.start).max(1e-9 * posterior.start.abs()).max(1e-12);
     let wide = posterior.start - 2.0 * length..posterior.end + 2.0 * length;
@@ -116,16 +145,18 @@ fn range_with(prior: &Prior, posterior: &std::ops::Range<f64>) -> Result<std::op
     range_of([low, high].into_iter(), 0.02).ok_or_else(|| Error::Drawing("no range to draw in".to_owned()))
 }
 
-/// A density as a line of half its points, which are still closer than can be seen.
+/// Draws a density as a line of every second grid point, which is enough for the resolution of the plot.
 pub(super) fn curve(chart: &mut Chart<'_, '_>, density: &KernelDensity, style: ShapeStyle) -> Result<()> {
     line(chart, density.points.iter().copied().step_by(2).collect(), style)
 }
 
+/// Draws a vertical line at the first finite draw.
 fn spike(chart: &mut Chart<'_, '_>, draws: &[f64], peak: f64, style: ShapeStyle) -> Result<()> {
-    let at = draws.iter().copied().find(|v| v.is_finite());
-    at.map_or(Ok(()), |at| line(chart, vec![(at, 0.0), (at, peak)], style))
+    let position = draws.iter().copied().find(|v| v.is_finite());
+    position.map_or(Ok(()), |x| line(chart, vec![(x, 0.0), (x, peak)], style))
 }
 
+/// Returns the weights of a chain. Empty if there are no weights.
 pub(super) fn weight<C: AsRef<[f64]>>(weights: &[C], chain: usize) -> &[f64] {
     weights.get(chain).map_or(&[], AsRef::as_ref)
 }

@@ -1,12 +1,15 @@
-//! Plots of draws, one function each, on plain slices: chains are slices of draws, weights an equal number of weights or nothing.
+//! Plots of draws as functions of slices. Chains are slices of draws. Weights have the same shape as the draws, or are
+//! empty.
+//!
+//! # Examples
 //!
 //! ```
-//! use sgmcmc_report::plot::{self, Frame};
+//! use sgmcmc::report::plot::{self, Frame};
 //!
 //! let chains = [[0.1, 0.4, 0.2, 0.3], [0.2, 0.1, 0.5, 0.3]];
 //! let plot = plot::trace(&chains, &Frame::new("beta"))?;
 //! assert!(plot.svg().starts_with("<svg"));
-//! # Ok::<(), sgmcmc_report::Error>(())
+//! # Ok::<(), sgmcmc::Error>(())
 //! ```
 
 mod autocorrelation;
@@ -33,7 +36,7 @@ mod trace;
 use std::path::Path;
 
 use plotters::prelude::{IntoDrawingArea, SVGBackend};
-use sgmcmc_core::text::printable_lines;
+use sgmcmc_gradient::text::printable_lines;
 
 pub use autocorrelation::autocorrelation;
 pub use calibration::calibration;
@@ -57,7 +60,18 @@ pub(crate) use trace::draw as draw_trace;
 
 use crate::error::{Error, Result};
 
-/// Title and size of a plot.
+/// The title, size and legend of a plot.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::report::{Frame, plot};
+///
+/// let frame = Frame::new("beta").size(300, 200).legend(false);
+/// let plot = plot::trace(&[vec![0.1, 0.4, 0.2]], &frame)?;
+/// assert!(plot.svg().contains("width=\"300\" height=\"200\""));
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
     title: String,
@@ -67,25 +81,25 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// A frame of 480 × 280 with this title (empty: none).
+    /// Creates a frame of 480 × 280 CSS pixels with this title. An empty title is not shown.
     pub fn new(title: impl Into<String>) -> Self {
         Self { title: title.into(), width: 480, height: 280, legend: true }
     }
 
-    /// Width and height in CSS pixels; at least 120 × 80 and at most 10,000 × 10,000.
+    /// Sets the width and height in CSS pixels. They are clamped to 120 × 80 and 10,000 × 10,000.
     pub fn size(mut self, width: u32, height: u32) -> Self {
         (self.width, self.height) = (width.clamp(120, 10_000), height.clamp(80, 10_000));
         self
     }
 
-    /// Whether the chains' colours are explained in the corner (they are unless told otherwise).
+    /// Sets whether the plot has a legend of the chains. The default is `true`.
     pub fn legend(mut self, legend: bool) -> Self {
         self.legend = legend;
         self
     }
 
-    /// How many of `chains` are named in the corner.
-    pub(crate) fn named(&self, chains: usize) -> usize {
+    /// Returns the number of chains in the legend.
+    pub(crate) fn legend_chains(&self, chains: usize) -> usize {
         if self.legend { chains } else { 0 }
     }
 
@@ -93,33 +107,44 @@ impl Frame {
         &self.title
     }
 
-    /// The same frame with another title.
+    /// Returns this frame with another title.
     pub(crate) fn titled(&self, title: impl Into<String>) -> Self {
         Self { title: title.into(), ..self.clone() }
     }
 }
 
-/// A finished picture.
+/// A finished plot.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::report::{Frame, plot};
+///
+/// let plot = plot::trace(&[vec![0.1, 0.4, 0.2]], &Frame::new("beta"))?;
+/// plot.save(std::env::temp_dir().join("sgmcmc-doc-plot.svg"))?;
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
     svg: String,
 }
 
 impl Plot {
-    /// The picture as a self-contained SVG on white paper.
+    /// Returns the plot as a self-contained SVG with a white background.
     pub fn svg(&self) -> &str {
         &self.svg
     }
 
-    /// Writes the picture: `.svg`, or `.png` with the feature `png`.
+    /// Writes the plot to a file. The extension is `.svg`, or `.png` with the feature `png`.
     ///
     /// # Errors
     ///
-    /// If the ending says another format, the file cannot be written, or a PNG finds no font on the system.
+    /// Returns an error if the file has another extension or cannot be written, or if a PNG is requested and no font is
+    /// installed.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
-        let bytes = match ending.as_str() {
+        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+        let bytes = match extension.as_str() {
             "svg" => self.svg.clone().into_bytes(),
             #[cfg(feature = "png")]
             "png" => png::render(&self.svg, path)?,
@@ -128,12 +153,12 @@ impl Plot {
         crate::error::write_file(path, &bytes)
     }
 
-    /// Draws one panel.
+    /// Draws a plot of one panel.
     pub(crate) fn draw(frame: &Frame, draw: impl FnOnce(&Area<'_>) -> Result<()>) -> Result<Self> {
-        Self::on_paper(frame.width, frame.height, &frame.title, draw)
+        Self::render(frame.width, frame.height, &frame.title, draw)
     }
 
-    /// Draws `count` panels of the size of `frame`, side by side and below each other.
+    /// Draws a grid of `count` panels. Each panel has the size of `frame`.
     pub(crate) fn panels(
         frame: &Frame,
         count: usize,
@@ -145,12 +170,12 @@ impl Plot {
             _ => 3,
         };
         let rows = count.div_ceil(columns).max(1);
-        Self::on_paper(frame.width * columns as u32, frame.height * rows as u32, &frame.title, |area| {
+        Self::render(frame.width * columns as u32, frame.height * rows as u32, &frame.title, |area| {
             area.split_evenly((rows, columns)).iter().take(count).enumerate().try_for_each(|(i, area)| draw(i, area))
         })
     }
 
-    fn on_paper(width: u32, height: u32, title: &str, draw: impl FnOnce(&Area<'_>) -> Result<()>) -> Result<Self> {
+    fn render(width: u32, height: u32, title: &str, draw: impl FnOnce(&Area<'_>) -> Result<()>) -> Result<Self> {
         let scale = canvas::SCALE;
         let mut svg = String::new();
         let area = SVGBackend::with_string(&mut svg, (width * scale, height * scale)).into_drawing_area();
@@ -158,12 +183,12 @@ impl Plot {
         draw(&area)?;
         area.present().map_err(canvas::drawing)?;
         drop(area);
-        // Names with control characters would make no XML, and marks of direction would show them as other names.
+        // Control characters are not valid in XML, and bidirectional control characters can disguise names.
         Ok(Self { svg: printable_lines(&inline::sized(&svg, width, height, title)).into_owned() })
     }
 }
 
-/// The draws of all chains, one after another.
+/// Returns an iterator over the draws of all chains.
 pub(crate) fn pooled<C: AsRef<[f64]>>(chains: &[C]) -> impl Iterator<Item = f64> + '_ {
     chains.iter().flat_map(|chain| chain.as_ref().iter().copied())
 }

@@ -1,20 +1,21 @@
-//! Colours: of Okabe and Ito, told apart by the colour-blind, darkened or lightened where the background asks for it.
+//! Colors: the palette of Okabe and Ito, which color-blind readers can distinguish, adjusted for contrast with the
+//! background.
 //!
-//! Plots are drawn in the light colours. On a page, [`inline`](super::Plot::inline) exchanges each for a variable, so that the style
-//! sheet can choose the dark ones.
+//! Plots are drawn in the colors of the light theme. On a page, [`inline`](super::Plot::inline) replaces each color by
+//! a CSS variable, so that the style sheet can select the dark theme.
 
 use plotters::style::RGBColor;
 
-/// Axes and text.
+/// The color of text.
 pub(crate) const INK: RGBColor = RGBColor(0x22, 0x26, 0x2B);
-/// Labels that matter less.
+/// The color of axes and labels.
 pub(crate) const MUTED: RGBColor = RGBColor(0x5C, 0x63, 0x6B);
-/// Lines across the plot.
+/// The color of grid lines.
 pub(crate) const GRID: RGBColor = RGBColor(0xE3, 0xE5, 0xE8);
-/// Behind the plot.
+/// The color of the background.
 pub(crate) const PAPER: RGBColor = RGBColor(0xFF, 0xFF, 0xFE);
 
-/// One colour per chain, again from the start where there are more chains.
+/// The colors of the chains. More than eight chains repeat the colors.
 const CHAINS: [RGBColor; 8] = [
     RGBColor(0x00, 0x72, 0xB2),
     RGBColor(0xD5, 0x5E, 0x00),
@@ -26,18 +27,19 @@ const CHAINS: [RGBColor; 8] = [
     RGBColor(0x8A, 0x7F, 0xC9),
 ];
 
-/// The colour of a chain.
+/// Returns the color of a chain.
 pub(crate) fn chain(index: usize) -> RGBColor {
     CHAINS[index % CHAINS.len()]
 }
 
-/// Every colour as it stands in an SVG, and the variable that takes its place on a page.
+/// Returns every color as it is written in an SVG, with its CSS variable.
 pub(crate) fn variables() -> impl Iterator<Item = (String, String)> {
     let named = [(INK, "ink"), (MUTED, "muted"), (GRID, "grid"), (PAPER, "paper")];
-    let named = named.into_iter().map(|(colour, name)| (hex(colour), format!("var(--{name})")));
-    named.chain(CHAINS.into_iter().enumerate().map(|(i, colour)| (hex(colour), format!("var(--c{i})"))))
+    let named = named.into_iter().map(|(color, name)| (hex(color), format!("var(--{name})")));
+    named.chain(CHAINS.into_iter().enumerate().map(|(i, color)| (hex(color), format!("var(--c{i})"))))
 }
 
+/// Returns a color in hexadecimal notation, as in the SVG.
 fn hex(RGBColor(r, g, b): RGBColor) -> String {
     format!("#{r:02X}{g:02X}{b:02X}")
 }

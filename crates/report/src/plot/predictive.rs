@@ -1,26 +1,41 @@
-//! Whether data drawn from the posterior look like the data.
+//! Posterior predictive checks.
 
 use plotters::prelude::*;
 
-use super::canvas::{Axes, SCALE, nothing};
+use super::canvas::{Axes, SCALE, message};
 use super::decimate::spread;
 use super::ticks::range_of;
 use super::{Frame, KernelDensity, Plot, density, palette};
 use crate::error::Result;
 
-/// Replications shown.
+/// The largest number of replications that are shown.
 const SHOWN: usize = 40;
 
-/// The density of the observed data over those of data sets drawn from the posterior predictive law.
+/// Draws the density of the observed data, and those of data sets drawn from the posterior predictive distribution.
+///
+/// # Errors
+///
+/// Returns an error if the plotting crate fails.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::report::plot::{self, Frame};
+///
+/// let replications = [vec![0.2, 0.1, 0.4], vec![0.3, 0.2, 0.1]];
+/// let plot = plot::predictive(&[0.1, 0.3, 0.2], &replications, &Frame::new("y"))?;
+/// assert!(plot.svg().starts_with("<svg"));
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 pub fn predictive<C: AsRef<[f64]>>(observed: &[f64], replications: &[C], frame: &Frame) -> Result<Plot> {
     let shown: Vec<&[f64]> = spread(replications.len(), SHOWN).map(|i| replications[i].as_ref()).collect();
     let data = KernelDensity::of(observed, &[]);
     let densities: Vec<KernelDensity> = shown.iter().filter_map(|data| KernelDensity::of(data, &[])).collect();
     let peak = densities.iter().chain(&data).map(KernelDensity::peak).fold(0.0, f64::max);
     Plot::draw(frame, |area| {
-        let places = densities.iter().chain(&data).flat_map(|density| density.points.iter().map(|point| point.0));
-        let Some(x) = range_of(places, 0.01).filter(|_| peak > 0.0) else {
-            return nothing(area, frame.title(), "needs data that vary");
+        let positions = densities.iter().chain(&data).flat_map(|density| density.points.iter().map(|point| point.0));
+        let Some(x) = range_of(positions, 0.01).filter(|_| peak > 0.0) else {
+            return message(area, frame.title(), "needs data that vary");
         };
         let axes = Axes::new(frame.title(), x, 0.0..1.06 * peak).labels("dark: observed, light: replicated", "");
         let mut chart = axes.unnumbered().draw(area)?;

@@ -1,8 +1,8 @@
-//! Every plot on good and on hopeless draws.
+//! Tests of every plot with valid and with degenerate draws.
 
 use super::*;
 
-/// Deterministic draws that look like noise.
+/// Returns deterministic pseudo-random draws.
 fn noise(count: usize, seed: u64) -> Vec<f64> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut uniform = || {
@@ -18,7 +18,7 @@ fn chains(count: usize) -> Vec<Vec<f64>> {
     (1..=4).map(|seed| noise(count, seed)).collect()
 }
 
-/// Every plot of these draws.
+/// Returns every plot of these draws.
 fn all(chains: &[Vec<f64>], title: &str) -> Vec<Plot> {
     let frame = Frame::new(title);
     let none: &[Vec<f64>] = &[];
@@ -66,8 +66,8 @@ fn every_plot_is_well_formed_and_shows_its_title() {
 }
 
 #[test]
-fn hopeless_draws_give_pictures_nonetheless() {
-    let hopeless: [Vec<Vec<f64>>; 11] = [
+fn degenerate_draws_have_plots() {
+    let degenerate: [Vec<Vec<f64>>; 11] = [
         vec![],
         vec![vec![], vec![]],
         vec![vec![1.0], vec![2.0]],
@@ -80,7 +80,7 @@ fn hopeless_draws_give_pictures_nonetheless() {
         vec![vec![5e-324, 0.0, 5e-324, 0.0, 5e-324]; 2],
         vec![vec![1.0, 2.0, 3.0, f64::NAN, 5.0, 6.0], vec![1.0]],
     ];
-    for (i, chains) in hopeless.iter().enumerate() {
+    for (i, chains) in degenerate.iter().enumerate() {
         for (j, plot) in all(chains, "x").iter().enumerate() {
             let parsed = roxmltree::Document::parse(plot.svg());
             assert!(parsed.is_ok(), "draws {i}, plot {j}: {parsed:?}");
@@ -90,21 +90,21 @@ fn hopeless_draws_give_pictures_nonetheless() {
 }
 
 #[test]
-fn long_chains_make_small_pictures() {
+fn plots_of_long_chains_are_small() {
     let plot = trace(&chains(10_000), &Frame::new("x")).unwrap();
     assert!(plot.svg().len() < 40_000, "{}", plot.svg().len());
     assert!(plot.inline().len() < 15_000, "{}", plot.inline().len());
 }
 
 #[test]
-fn pages_choose_the_colours() {
+fn inline_plots_have_color_variables() {
     let inline = trace(&chains(50), &Frame::new("x")).unwrap().inline();
-    assert!(!inline.contains("=\"#"), "a fixed colour is left");
+    assert!(!inline.contains("=\"#"), "a fixed color is left");
     assert!(inline.contains("var(--c3)") && inline.contains("var(--paper)"));
 }
 
 #[test]
-fn a_spike_in_ten_thousand_draws_is_seen() {
+fn a_spike_in_ten_thousand_draws_is_visible() {
     let heights = |chains: &[Vec<f64>]| {
         let plot = trace(chains, &Frame::new("")).unwrap();
         let parsed = roxmltree::Document::parse(plot.svg()).unwrap();
@@ -123,7 +123,7 @@ fn a_spike_in_ten_thousand_draws_is_seen() {
 }
 
 #[test]
-fn mistakes_say_what_was_expected() {
+fn errors_name_the_expected_arguments() {
     let variable = |n: usize| Variable { name: format!("v{n}"), chains: vec![vec![1.0; n]] };
     let one = pair(&[variable(3)], &Frame::new("")).unwrap_err().to_string();
     assert!(one.contains("2 to 8"), "{one}");
@@ -159,9 +159,9 @@ fn densities_have_mass_one_and_follow_the_weights() {
 }
 
 #[test]
-fn densities_end_at_bounds_and_fade_out_elsewhere() {
-    // Exponential draws by their quantiles: bounded below and not above. Folded kernels of b = 0.9 (ln 3 / 1.34) 4000^(−1/5) = 0.1405
-    // have the mean 2 exp(b²/2) Φ(−b) = 0.897 at the bound, where half a kernel would have 0.449.
+fn densities_end_at_bounds_only() {
+    // Exponential draws by their quantiles: bounded below and not above. Folded kernels of b = 0.9 (ln 3 / 1.34)
+    // 4000^(−1/5) = 0.1405 have the mean 2 exp(b²/2) Φ(−b) = 0.897 at the bound, where half a kernel would have 0.449.
     let draws: Vec<f64> = (0..4_000).map(|i| -((f64::from(i) + 0.5) / 4_000.0).ln()).collect();
     let density = KernelDensity::of(&draws, &[]).unwrap();
     let (first, last) = (density.points[0], density.points[density.points.len() - 1]);
@@ -178,7 +178,7 @@ fn densities_end_at_bounds_and_fade_out_elsewhere() {
 
 #[cfg(feature = "png")]
 #[test]
-fn pictures_of_pixels_have_twice_the_size_or_say_that_a_font_is_missing() {
+fn png_images_have_twice_the_size_or_name_the_missing_font() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.png");
     let plot = trace(&chains(50), &Frame::new("x").size(300, 200)).unwrap();
@@ -200,10 +200,10 @@ fn ranks_of_separate_chains_lie_in_separate_halves() {
     let plot = rank(&[low, high], &Frame::new("")).unwrap();
     let parsed = roxmltree::Document::parse(plot.svg()).unwrap();
     // Ends of the bars of a chain that are not empty.
-    let ends = |colour: &str| {
+    let ends = |color: &str| {
         let number = |node: roxmltree::Node<'_, '_>, name| node.attribute(name).unwrap().parse::<f64>().unwrap();
         let bars =
-            parsed.descendants().filter(|node| node.has_tag_name("rect") && node.attribute("fill") == Some(colour));
+            parsed.descendants().filter(|node| node.has_tag_name("rect") && node.attribute("fill") == Some(color));
         let bars = bars.filter(|bar| number(*bar, "height") > 1.0);
         let ends: Vec<f64> = bars.flat_map(|bar| [number(bar, "x"), number(bar, "x") + number(bar, "width")]).collect();
         assert_eq!(ends.len(), 20, "ten bars");
@@ -213,5 +213,5 @@ fn ranks_of_separate_chains_lie_in_separate_halves() {
     assert!((first.1 - second.0).abs() <= 1.0, "the halves meet: {first:?} {second:?}");
     let (left, right) = (first.1 - first.0, second.1 - second.0);
     assert!((left - right).abs() <= 2.0, "they are equally wide: {first:?} {second:?}");
-    assert!(second.1 < f64::from(480 * canvas::SCALE), "they are inside of the picture: {second:?}");
+    assert!(second.1 < f64::from(480 * canvas::SCALE), "they are inside the plot: {second:?}");
 }

@@ -1,7 +1,7 @@
-//! The Hamiltonian family: dynamics with a velocity ν, as in the R package.
+//! Hamiltonian algorithms: dynamics with a velocity ν, parametrized as in the R package.
 //!
-//! Step sizes and frictions are those of the velocity form: h = ε², ν = ε p, α = ε γ, where ε is the step, p the momentum and γ
-//! the friction of the continuous dynamics. Under the posterior ν has variance hT.
+//! Step sizes and frictions are those of the velocity form: h = ε², ν = ε p, α = ε γ, where ε is the step, p the
+//! momentum and γ the friction of the continuous dynamics. Under the posterior ν has variance hT.
 
 mod badodab;
 mod baoab;
@@ -17,73 +17,65 @@ pub use sghmc_literal::{LiteralSghmc, SghmcSource};
 pub use sgnht::Sgnht;
 pub use thermostat::Thermostats;
 
-use std::ops::Range;
+use std::ops::{Bound, Range};
 
-use sgmcmc_core::rng::StreamRng;
-use sgmcmc_core::{Error, Result};
+use sgmcmc_gradient::rng::StreamRng;
+use sgmcmc_gradient::{Result, settings};
 
 use crate::dynamics::with_normals;
 use crate::per_parameter::PerParameter;
-use crate::step_size::Tick;
+use crate::step_size::StepContext;
 
-/// ν ~ N(0, hT).
-fn refresh(velocity: &mut [f64], tick: Tick<'_>, rng: &mut StreamRng) {
-    for piece in tick.pieces {
-        let sd = (piece.h * tick.temperature).sqrt();
-        with_normals(rng, piece.range.clone(), |range, z| {
+/// Draws the velocity, ν ~ N(0, hT).
+fn refresh(velocity: &mut [f64], context: StepContext<'_>, rng: &mut StreamRng) {
+    for block in context.blocks {
+        let sd = (block.h * context.temperature).sqrt();
+        with_normals(rng, block.range.clone(), |range, z| {
             velocity[range].iter_mut().zip(z).for_each(|(v, z)| *v = sd * z);
         });
     }
 }
 
-/// Scales velocities so that they keep their temperature when the step size has changed: ν ← ν √(h/h').
-fn rescale(velocity: &mut [f64], tick: Tick<'_>) {
-    for piece in tick.pieces.iter().filter(|piece| piece.h.to_bits() != piece.previous.to_bits()) {
-        let factor = piece.velocity_factor();
-        velocity[piece.range.clone()].iter_mut().for_each(|v| *v *= factor);
+/// Scales velocities by √(h/h'), so that they keep their temperature when the step size changes.
+fn rescale(velocity: &mut [f64], context: StepContext<'_>) {
+    for block in context.blocks.iter().filter(|block| block.h.to_bits() != block.previous.to_bits()) {
+        let factor = block.velocity_factor();
+        velocity[block.range.clone()].iter_mut().for_each(|v| *v *= factor);
     }
 }
 
-/// ν = kept · ν + sd · z within `range`.
+/// Partially refreshes the velocity in `range`: ν ← kept · ν + sd · z.
 fn renew(velocity: &mut [f64], range: Range<usize>, kept: f64, sd: f64, rng: &mut StreamRng) {
     with_normals(rng, range, |range, z| {
         velocity[range].iter_mut().zip(z).for_each(|(v, z)| *v = kept * *v + sd * z);
     });
 }
 
-/// θ += share · ν.
+/// Moves the position: θ += share · ν.
 fn drift(theta: &mut [f64], velocity: &[f64], share: f64) {
     theta.iter_mut().zip(velocity).for_each(|(theta, v)| *theta += share * v);
 }
 
-/// ν += share · h ĝ.
-fn kick(velocity: &mut [f64], g: &[f64], tick: Tick<'_>, share: f64) {
-    for piece in tick.pieces {
-        let h = share * piece.h;
-        velocity[piece.range.clone()].iter_mut().zip(&g[piece.range.clone()]).for_each(|(v, g)| *v += h * g);
+/// Adds the gradient to the velocity: ν += share · h ĝ.
+fn kick(velocity: &mut [f64], g: &[f64], context: StepContext<'_>, share: f64) {
+    for block in context.blocks {
+        let h = share * block.h;
+        velocity[block.range.clone()].iter_mut().zip(&g[block.range.clone()]).for_each(|(v, g)| *v += h * g);
     }
 }
 
-/// An error unless `value` is a friction: positive, and at most `most`.
-fn friction(name: &'static str, value: f64, most: f64) -> Result<()> {
-    if value > 0.0 && value <= most {
-        return Ok(());
-    }
-    let expected = if most.is_finite() { "it must be above 0 and at most 1" } else { "it must be a positive number" };
-    Err(Error::Setting { name, value: value.to_string(), expected })
+/// Checks that `value` is a friction per step, above 0 and at most 1.
+fn friction(name: &'static str, value: f64) -> Result<()> {
+    let range = (Bound::Excluded(0.0), Bound::Included(1.0));
+    settings::within(name, value, range, "it must be above 0 and at most 1").map(|_| ())
 }
 
-/// Returns an error unless all of `values` are frictions from 0 to 1.
+/// Checks that all of `values` are frictions per step or zero.
 fn frictions_or_none(name: &'static str, values: &PerParameter<f64>) -> Result<()> {
-    match values.values().find(|value| !(0.0..=1.0).contains(*value)) {
-        None => Ok(()),
-        Some(value) => {
-            Err(Error::Setting { name, value: value.to_string(), expected: "it must be at least 0 and at most 1" })
-        }
-    }
+    values.values().try_for_each(|value| settings::probability(name, *value).map(|_| ()))
 }
 
-/// An error unless all of `values` are frictions of at most 1.
+/// Checks that all of `values` are frictions per step.
 fn frictions(name: &'static str, values: &PerParameter<f64>) -> Result<()> {
-    values.values().try_for_each(|value| friction(name, *value, 1.0))
+    values.values().try_for_each(|value| friction(name, *value))
 }

@@ -1,71 +1,113 @@
-//! Stochastic gradient Hamiltonian Monte Carlo. See [`Sghmc`].
+//! Stochastic gradient Hamiltonian Monte Carlo: see [`Sghmc`].
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use sgmcmc_core::{Error, GradientEstimator, NoiseCovariance, Oracle, Result};
+use sgmcmc_gradient::{Error, GradientEstimator, NoiseCovariance, Oracle, Result, settings};
 
 use super::{drift, frictions_or_none, kick};
-use crate::dynamics::{Dynamics, positioned, with_normals};
+use crate::dynamics::{Dynamics, impl_has_position, with_normals};
 use crate::law::{Direction, Linear};
 use crate::per_parameter::PerParameter;
-use crate::step_size::{Piece, Tick};
+use crate::step_size::{StepBlock, StepContext};
 
-/// How β̂, the part of the noise that the gradient estimate already contributes, is found.
+/// The estimate of β̂, the part of the noise that the gradient estimate contributes to [`Sghmc`].
 ///
-/// A gradient estimate of variance V adds noise of variance h²V = 2β̂h to a velocity, so β̂ = hV/2. It follows the step size.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum NoiseEstimate {
-    /// The same number for all coordinates at the first step size; it falls in proportion to the step size. Zero as in R.
-    Fixed(f64),
-    /// Fisher scoring along the chain: V is the running mean of the variances of the gradient estimates of each coordinate, from the
-    /// gradients of single observations in one minibatch per iteration (Ahn, Korattikara & Welling 2012, with weights 1/t).
-    FisherScoring,
-}
-
-/// Stochastic gradient Hamiltonian Monte Carlo with a half kick after each refresh of the velocity.
-///
-/// One iteration draws ν ~ N(0, hT), adds the half kick ν += h/2 ĝ(θ), and then moves L times: θ += ν, and between two moves
-///
-/// ν += h/2 ĝ(θ);  ν ← (1 − α) ν + N(0, α(2 − α)hT);  ν += h/2 ĝ(θ).
-///
-/// Both half kicks use one gradient, every inner step a new minibatch. The gradient after the last move is the one of the next
-/// iteration's first half kick. With an estimate β̂ of the gradient's noise the injected variances fall to h(T − β̂/2) and
-/// (2 − α)(αT − (1 − α/2)β̂)h, which is 2(αT − β̂)h for small α: total noise then has the right temperature.
-///
-/// **Source.** Chen, Fox & Guestrin (2014); Baker (2019), §4.3.2. The rule printed there, θ += ν; ν ← (1 − α)ν + hĝ(θ) + N(0, 2(α − β̂)h), moves θ
-/// before the first gradient and discards the last one. Its variance does not tend to that of the posterior: it is 1.24 times too large at the
-/// defaults, at any step size (see [`LiteralSghmc`](crate::LiteralSghmc)). The half kick corrects this; the friction between two half kicks removes the rest,
-/// 0.4 % at α = 0.01 and 3 % at α = 0.1 (L = 5). With L = 1 the algorithm is [`Sgld`](crate::Sgld) draw for draw, with α = 0 the inner steps are those of the
-/// leapfrog integrator.
-///
-/// **Cost.** L gradient estimates per iteration; with Fisher scoring also the gradients of the observations of one minibatch.
-///
-/// **Bias.** The variance on a normal posterior differs from the exact one by O(h), and by the part of the gradient noise that β̂
-/// does not account for. With noisy minibatches prefer control variates, or [`Badodab`](crate::Badodab), which adapts to the noise.
-///
-/// | setting | default | purpose | range |
-/// |---|---|---|---|
-/// | `alpha` | 0.01 | friction α per inner step, for all parameters or by name | [0, 1] |
-/// | `steps` | 5 | inner steps L | ≥ 1 |
-/// | `noise` | 0 | estimate of the gradient's own noise β̂ | from 0 to the least α |
+/// A gradient estimate of variance V adds noise of variance h²V = 2β̂h to a velocity, so β̂ = hV/2. It follows the step
+/// size.
 ///
 /// # Examples
 ///
 /// ```
-/// use sgmcmc_samplers::{NoiseEstimate, PerParameter, Sghmc};
+/// use sgmcmc::algorithms::{NoiseEstimate, Sghmc};
 ///
-/// let longer = Sghmc { steps: 20, ..Sghmc::default() };
-/// let by_name = Sghmc { alpha: PerParameter::from(0.01).parameter("bias", 0.1), ..Sghmc::default() };
 /// let corrected = Sghmc { alpha: 0.1.into(), noise: NoiseEstimate::FisherScoring, ..Sghmc::default() };
+/// assert_eq!(Sghmc::default().noise, NoiseEstimate::Fixed(0.0));
+/// # let _ = corrected;
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NoiseEstimate {
+    /// A fixed value for all coordinates at the first step size. It decreases in proportion to the step size. R uses
+    /// zero.
+    Fixed(f64),
+    /// Fisher scoring: V is the running mean of the variances of the gradient estimate of each coordinate, computed
+    /// from the gradients of single observations in one minibatch per iteration (Ahn, Korattikara & Welling 2012, with
+    /// weights 1/t).
+    FisherScoring,
+}
+
+/// Stochastic gradient Hamiltonian Monte Carlo (SGHMC) with a half kick after each refresh of the velocity.
+///
+/// # Rule
+///
+/// One iteration draws ν ~ N(0, hT), adds the half kick ν += h/2 ĝ(θ), and then moves L times: θ += ν, and between two
+/// moves
+///
+/// ν += h/2 ĝ(θ);  ν ← (1 − α) ν + N(0, α(2 − α)hT);  ν += h/2 ĝ(θ).
+///
+/// Both half kicks use one gradient; every inner step uses a new minibatch. The gradient after the last move is that of
+/// the first half kick of the next iteration. With an estimate β̂ of the gradient noise the injected variances decrease
+/// to h(T − β̂/2) and (2 − α)(αT − (1 − α/2)β̂)h, which is 2(αT − β̂)h for small α: the total noise then has the right
+/// temperature.
+///
+/// With L = 1 the algorithm is [`Sgld`](crate::langevin::Sgld), draw for draw. With α = 0 the inner steps are those of
+/// the leapfrog integrator.
+///
+/// # Source
+///
+/// Chen, Fox & Guestrin (2014); Baker (2019), §4.3.2. The rule printed there, θ += ν; ν ← (1 − α)ν + hĝ(θ) + N(0, 2(α −
+/// β̂)h), moves θ before the first gradient and discards the last one. Its variance does not converge to that of the
+/// posterior: it is 1.24 times too large at the defaults, at every step size (see
+/// [`LiteralSghmc`](super::LiteralSghmc)). The half kick corrects this. The friction between two half kicks removes the
+/// remaining error, 0.4 % at α = 0.01 and 3 % at α = 0.1 (L = 5).
+///
+/// # Cost
+///
+/// L gradient estimates per iteration. Fisher scoring adds the gradients of the observations of one minibatch.
+///
+/// # Settings
+///
+/// | setting | default | meaning | range |
+/// |---|---|---|---|
+/// | `alpha` | 0.01 | friction α per inner step, without unit, for all parameters or by name | [0, 1] |
+/// | `steps` | 5 | number L of inner steps per iteration | ≥ 1 |
+/// | `noise` | 0 | estimate β̂ of the gradient noise | from 0 to the smallest α |
+///
+/// The step size is h = ε², in the unit of a variance of the coordinates.
+///
+/// # Bias
+///
+/// The variance on a normal posterior differs from the exact one by O(h), and by the part of the gradient noise that β̂
+/// does not include.
+///
+/// # When to use it
+///
+/// With control variates or small gradient noise, if SGLD mixes slowly. With noisy minibatches prefer
+/// [`Badodab`](super::Badodab), which adapts to the noise.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::algorithms::Sghmc;
+/// use sgmcmc::schedule::PerParameter;
+/// use sgmcmc::distributions::*;
+/// use sgmcmc::prelude::*;
+///
+/// let model = Model::new(|mean: Tensor<1>, x: Tensor<1>| Normal::new(mean, 1.0).log_prob(x));
+/// let data = Dataset::new(array(vec![0.5, 1.5, 1.0, 2.0], [4])?)?;
+///
+/// let dynamics = Sghmc { alpha: PerParameter::from(0.1), steps: 10, ..Sghmc::default() };
+/// let fit = sghmc(&model, &data, 0.01).dynamics(dynamics).minibatch(2).seed(1).sample(&zeros([1]), 200)?;
+/// assert!(fit.info().gradients[0] >= 2000); // ten per iteration
+/// # Ok::<(), sgmcmc::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sghmc {
-    /// Friction α: a number by `into`, or one for each parameter.
+    /// The friction α per inner step, for all parameters or by name.
     pub alpha: PerParameter<f64>,
-    /// Inner steps L.
+    /// The number L of inner steps per iteration.
     pub steps: u32,
-    /// Estimate of the gradient's own noise β̂.
+    /// The estimate β̂ of the gradient noise.
     pub noise: NoiseEstimate,
 }
 
@@ -75,16 +117,16 @@ impl Default for Sghmc {
     }
 }
 
-/// θ, the gradient estimate there, and the estimates of friction and gradient noise of each coordinate.
+/// The position θ, the gradient estimate at θ, and the friction and gradient noise of each coordinate.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     theta: Vec<f64>,
     g: Vec<f64>,
-    /// α of successive ranges of coordinates.
+    /// The friction α of successive ranges of coordinates.
     frictions: Vec<(Range<usize>, f64)>,
-    /// V of each coordinate; empty if β̂ is zero.
+    /// The gradient variance V of each coordinate; empty if β̂ is zero.
     variances: Vec<f64>,
-    /// Minibatches that `variances` is the mean of.
+    /// The number of minibatches in the mean `variances`.
     measured: u64,
     #[serde(skip)]
     velocity: Vec<f64>,
@@ -92,39 +134,41 @@ pub struct State {
     noise: NoiseCovariance,
 }
 
-positioned!(State);
+impl_has_position!(State);
 
 impl State {
     /// Refreshes the velocity: ν ~ N(0, h(T − β̂/2)).
-    fn refresh<G: GradientEstimator>(&mut self, tick: Tick<'_>, oracle: &mut Oracle<G>) {
+    fn refresh<G: GradientEstimator>(&mut self, context: StepContext<'_>, oracle: &mut Oracle<G>) {
         let Self { velocity, variances, .. } = self;
-        for Piece { range, h, .. } in tick.pieces {
+        for StepBlock { range, h, .. } in context.blocks {
             with_normals(oracle.noise(), range.clone(), |range, z| {
                 let drawn = velocity[range.clone()].iter_mut().zip(z);
                 if variances.is_empty() {
-                    let sd = (h * tick.temperature).sqrt();
+                    let sd = (h * context.temperature).sqrt();
                     drawn.for_each(|(v, z)| *v = sd * z);
                 } else {
-                    let left = |variance: &f64| (h * (tick.temperature - 0.25 * h * variance).max(0.0)).sqrt();
+                    let left = |variance: &f64| (h * (context.temperature - 0.25 * h * variance).max(0.0)).sqrt();
                     drawn.zip(&variances[range]).for_each(|((v, z), variance)| *v = left(variance) * z);
                 }
             });
         }
     }
 
-    /// ν ← (1 − α)(ν + h/2 ĝ) + N(0, (2 − α)(αT − (1 − α/2)β̂)h) + h/2 ĝ.
-    fn advance_velocity<G: GradientEstimator>(&mut self, tick: Tick<'_>, oracle: &mut Oracle<G>) {
+    /// Applies the velocity update between two moves: ν ← (1 − α)(ν + h/2 ĝ) + N(0, (2 − α)(αT − (1 − α/2)β̂)h) + h/2
+    /// ĝ.
+    fn advance_velocity<G: GradientEstimator>(&mut self, context: StepContext<'_>, oracle: &mut Oracle<G>) {
         let Self { velocity, g, frictions, variances, .. } = self;
-        let pieces = frictions.iter().flat_map(|(range, alpha)| tick.within(range.clone()).map(|p| (p, *alpha)));
-        for (Piece { range, h, .. }, alpha) in pieces {
+        let blocks =
+            frictions.iter().flat_map(|(range, alpha)| context.within(range.clone()).map(|block| (block, *alpha)));
+        for (StepBlock { range, h, .. }, alpha) in blocks {
             let (kept, force) = (1.0 - alpha, (1.0 - 0.5 * alpha) * h);
             with_normals(oracle.noise(), range, |range, z| {
                 let moved = velocity[range.clone()].iter_mut().zip(&g[range.clone()]).zip(z);
                 if variances.is_empty() {
-                    let sd = (h * injected(alpha, tick.temperature, 0.0)).sqrt();
+                    let sd = (h * injected(alpha, context.temperature, 0.0)).sqrt();
                     moved.for_each(|((v, g), z)| *v = kept * *v + force * g + sd * z);
                 } else {
-                    let sd = |variance: &f64| (h * injected(alpha, tick.temperature, 0.5 * h * variance)).sqrt();
+                    let sd = |variance: &f64| (h * injected(alpha, context.temperature, 0.5 * h * variance)).sqrt();
                     moved
                         .zip(&variances[range])
                         .for_each(|(((v, g), z), variance)| *v = kept * *v + force * g + sd(variance) * z);
@@ -149,10 +193,7 @@ impl<G: GradientEstimator> Dynamics<G> for Sghmc {
 
     fn check(&self) -> Result<()> {
         frictions_or_none("the friction alpha", &self.alpha)?;
-        if self.steps == 0 {
-            let expected = "take at least 1 inner step";
-            return Err(Error::Setting { name: "the number of inner steps", value: "0".into(), expected });
-        }
+        settings::at_least("the number of inner steps", self.steps, 1, "take at least 1 inner step")?;
         match self.noise {
             NoiseEstimate::Fixed(beta) if !self.alpha.values().all(|alpha| (0.0..=*alpha).contains(&beta)) => {
                 let (value, expected) = (beta.to_string(), "it must be between 0 and alpha");
@@ -162,14 +203,14 @@ impl<G: GradientEstimator> Dynamics<G> for Sghmc {
         }
     }
 
-    fn init(&self, theta: &[f64], tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<State> {
-        let places = self.alpha.places(oracle.layout())?.into_iter();
-        let frictions: Vec<_> = places.map(|(range, alpha)| (range, *alpha)).collect();
+    fn init(&self, theta: &[f64], context: StepContext<'_>, oracle: &mut Oracle<G>) -> Result<State> {
+        let ranges = self.alpha.by_range(oracle.layout())?.into_iter();
+        let frictions: Vec<_> = ranges.map(|(range, alpha)| (range, *alpha)).collect();
         let mut variances = Vec::new();
         match self.noise {
             NoiseEstimate::Fixed(beta) if beta > 0.0 => {
                 variances.resize(theta.len(), 0.0);
-                for Piece { range, h, .. } in tick.pieces {
+                for StepBlock { range, h, .. } in context.blocks {
                     variances[range.clone()].fill(2.0 * beta / h);
                 }
             }
@@ -177,7 +218,7 @@ impl<G: GradientEstimator> Dynamics<G> for Sghmc {
             NoiseEstimate::FisherScoring => variances.resize(theta.len(), 0.0),
         }
         let (mut g, velocity) = (vec![0.0; theta.len()], vec![0.0; theta.len()]);
-        oracle.fresh(theta, &mut g)?;
+        oracle.gradient(theta, &mut g)?;
         let noise = NoiseCovariance::default();
         Ok(State { theta: theta.to_vec(), g, frictions, variances, measured: 0, velocity, noise })
     }
@@ -185,7 +226,7 @@ impl<G: GradientEstimator> Dynamics<G> for Sghmc {
     fn relocate(&self, state: &mut State, theta: &[f64], oracle: &mut Oracle<G>) -> Result<()> {
         state.theta.copy_from_slice(theta);
         // The next half kick needs the gradient at the new position.
-        oracle.fresh(&state.theta, &mut state.g)?;
+        oracle.gradient(&state.theta, &mut state.g)?;
         Ok(())
     }
 
@@ -194,16 +235,16 @@ impl<G: GradientEstimator> Dynamics<G> for Sghmc {
         Ok(())
     }
 
-    fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
+    fn step(&self, state: &mut State, context: StepContext<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
         state.velocity.resize(state.theta.len(), 0.0);
-        state.refresh(tick, oracle);
-        kick(&mut state.velocity, &state.g, tick, 0.5);
+        state.refresh(context, oracle);
+        kick(&mut state.velocity, &state.g, context, 0.5);
         let mut log_posterior = f64::NAN;
         for inner in 1..=self.steps {
             drift(&mut state.theta, &state.velocity, 1.0);
-            log_posterior = oracle.fresh(&state.theta, &mut state.g)?;
+            log_posterior = oracle.gradient(&state.theta, &mut state.g)?;
             if inner < self.steps {
-                state.advance_velocity(tick, oracle);
+                state.advance_velocity(context, oracle);
             }
         }
         if self.noise == NoiseEstimate::FisherScoring {
@@ -215,26 +256,27 @@ impl<G: GradientEstimator> Dynamics<G> for Sghmc {
     fn variance_ratio(&self, state: &State, direction: &Direction<'_>) -> Option<f64> {
         let t = direction.temperature;
         let alpha = mean_along(&state.frictions, direction.vector);
-        // In the direction of the law the gradient noise is known; β̂ is what the chain uses of it.
+        // The gradient noise in this direction is known. β̂ is the part of it that the chain subtracts.
         let beta = match self.noise {
             NoiseEstimate::Fixed(beta) => beta,
             NoiseEstimate::FisherScoring => 0.5 * direction.noise,
         };
         let mut chain = Linear::new(direction).refresh((t - 0.5 * beta).max(0.0)).kick(0.5).drift(1.0);
         for _ in 1..self.steps {
-            // Both half kicks have one noise: together with the friction between them they are one kick of this share.
+            // Both half kicks have the same noise. With the friction between them they are equivalent to one kick of
+            // this share.
             chain = chain.damp(1.0 - alpha, injected(alpha, t, beta)).kick(1.0 - 0.5 * alpha).drift(1.0);
         }
         Some(chain.variance_ratio(t))
     }
 }
 
-/// Returns the variance, over h, of the noise that goes with friction `alpha` where the gradient contributes `beta`.
+/// Returns the variance, over h, of the noise injected at friction `alpha` if the gradient contributes `beta`.
 fn injected(alpha: f64, temperature: f64, beta: f64) -> f64 {
     (2.0 - alpha) * (alpha * temperature - (1.0 - 0.5 * alpha) * beta).max(0.0)
 }
 
-/// Returns the mean of a setting by coordinate, weighted by the squares of `vector`.
+/// Returns the mean of a setting over the coordinates, weighted by the squares of `vector`.
 pub(super) fn mean_along(values: &[(Range<usize>, f64)], vector: &[f64]) -> f64 {
     let square = |range: &Range<usize>| vector.get(range.clone()).map_or(0.0, |part| part.iter().map(|x| x * x).sum());
     let weights: Vec<f64> = values.iter().map(|(range, _)| square(range)).collect();

@@ -1,51 +1,76 @@
-//! SGHMC by the letter of its sources, for comparison. See [`LiteralSghmc`].
+//! SGHMC exactly as published, for comparison: see [`LiteralSghmc`].
 
 use serde::{Deserialize, Serialize};
-use sgmcmc_core::{Error, GradientEstimator, Layout, Oracle, Result};
+use sgmcmc_gradient::{GradientEstimator, Layout, Oracle, Result, settings};
 
 use super::{drift, friction, renew};
-use crate::dynamics::{Dynamics, positioned, with_normals};
+use crate::dynamics::{Dynamics, impl_has_position, with_normals};
 use crate::law::{Direction, Linear};
-use crate::step_size::{Piece, Tick};
+use crate::step_size::{StepBlock, StepContext};
 
-/// The source whose rule [`LiteralSghmc`] follows.
+/// The publication whose rule [`LiteralSghmc`] implements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SghmcSource {
     /// Baker (2019), §4.3.2: ν ~ N(0, hT); L times θ += ν, ν ← (1 − α)ν + hĝ(θ) + N(0, 2αhT).
     Thesis,
-    /// The R package `sgmcmc`: ν ~ N(0, hT/2); L times ν ← (1 − α)ν + hĝ(θ) + N(0, 2αhT), θ += ν. Parameters are updated one after
-    /// another, each with the gradient at the parameters already updated, on the same minibatch.
+    /// The R package `sgmcmc`: ν ~ N(0, hT/2); L times ν ← (1 − α)ν + hĝ(θ) + N(0, 2αhT), θ += ν. Parameters are
+    /// updated one after another, each with the gradient at the parameters already updated, on the same minibatch.
     RPackage,
 }
 
-/// SGHMC exactly as its sources print it. **Its law does not tend to the posterior as h → 0.**
+/// SGHMC exactly as published. **Its distribution does not converge to the posterior as h → 0.**
 ///
-/// Both rules draw the velocity anew in each iteration without the half kick that this requires. On a normal posterior with the exact
-/// gradient and the default settings (α = 0.01, L = 5) the variance tends to 1.24 times the right one for [`SghmcSource::Thesis`] (1.99
-/// times at L = 2, and it grows without bound at L = 1) and to 0.43 times the right one for [`SghmcSource::RPackage`]. Use
-/// [`Sghmc`](crate::Sghmc), which costs the same; this type serves to compare with published results and with R.
+/// # Rule
 ///
-/// | setting | default | purpose | range |
+/// See [`SghmcSource`]. Both rules draw a new velocity in each iteration without the half kick that this requires.
+///
+/// # Source
+///
+/// Baker (2019), §4.3.2, and the R package `sgmcmc`.
+///
+/// # Cost
+///
+/// L gradient estimates per iteration. [`SghmcSource::RPackage`] evaluates one gradient per parameter in each inner
+/// step.
+///
+/// # Settings
+///
+/// | setting | default | meaning | range |
 /// |---|---|---|---|
-/// | `source` | – | whose rule | |
-/// | `alpha` | 0.01 | friction α | (0, 1] |
-/// | `steps` | 5 | inner steps L | ≥ 2 for the thesis, ≥ 1 for R |
+/// | `source` | – | the published rule | |
+/// | `alpha` | 0.01 | friction α per inner step, without unit | (0, 1] |
+/// | `steps` | 5 | number L of inner steps per iteration | ≥ 2 for the thesis, ≥ 1 for R |
+///
+/// # Bias
+///
+/// On a normal posterior with the exact gradient and the default settings (α = 0.01, L = 5) the variance converges to
+/// 1.24 times the exact one for [`SghmcSource::Thesis`] (1.99 times at L = 2; it grows without bound at L = 1) and to
+/// 0.43 times the exact one for [`SghmcSource::RPackage`].
+///
+/// # When to use it
+///
+/// Only for comparison with published results and with R. [`Sghmc`](super::Sghmc) is correct and costs the same.
 ///
 /// # Examples
 ///
 /// ```
-/// use sgmcmc_samplers::{LiteralSghmc, SghmcSource};
+/// use sgmcmc::algorithms::{LiteralSghmc, SghmcSource};
+/// use sgmcmc::prelude::*;
 ///
-/// let as_in_r = LiteralSghmc::new(SghmcSource::RPackage);
-/// assert_eq!((as_in_r.alpha, as_in_r.steps), (0.01, 5));
+/// let model = Model::density(|x: Tensor<1>| x.square() * -0.5);
+/// let dynamics = LiteralSghmc::new(SghmcSource::RPackage);
+/// assert_eq!((dynamics.alpha, dynamics.steps), (0.01, 5));
+/// let fit = ula(&model, &Dataset::none(), 0.01).dynamics(dynamics).sample(&zeros([1]), 100)?;
+/// assert_eq!(fit.chains()[0].len(), 100);
+/// # Ok::<(), sgmcmc::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LiteralSghmc {
-    /// The source of the rule.
+    /// The published rule.
     pub source: SghmcSource,
-    /// Friction α.
+    /// The friction α per inner step.
     pub alpha: f64,
-    /// Inner steps L.
+    /// The number L of inner steps per iteration.
     pub steps: u32,
 }
 
@@ -55,7 +80,7 @@ impl LiteralSghmc {
         Self { source, alpha: 0.01, steps: 5 }
     }
 
-    /// The variance of the refreshed velocity over h.
+    /// Returns the variance of the refreshed velocity over h.
     fn refreshed(&self, temperature: f64) -> f64 {
         match self.source {
             SghmcSource::Thesis => temperature,
@@ -63,25 +88,25 @@ impl LiteralSghmc {
         }
     }
 
-    /// ν ← (1 − α)ν + hĝ + N(0, 2αhT) for the coordinates of `piece`.
+    /// Updates the velocity of the coordinates of `block`: ν ← (1 − α)ν + hĝ + N(0, 2αhT).
     fn advance_velocity<G: GradientEstimator>(
         &self,
         state: &mut State,
-        piece: Piece,
+        block: StepBlock,
         temperature: f64,
         oracle: &mut Oracle<G>,
     ) {
         let State { velocity, g, .. } = state;
-        let (h, kept) = (piece.h, 1.0 - self.alpha);
+        let (h, kept) = (block.h, 1.0 - self.alpha);
         let sd = (2.0 * self.alpha * h * temperature).sqrt();
-        with_normals(oracle.noise(), piece.range, |range, z| {
+        with_normals(oracle.noise(), block.range, |range, z| {
             let moved = velocity[range.clone()].iter_mut().zip(&g[range]).zip(z);
             moved.for_each(|((v, g), z)| *v = kept * *v + h * g + sd * z);
         });
     }
 }
 
-/// θ and the work space of an iteration.
+/// The position θ and the buffers of an iteration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     theta: Vec<f64>,
@@ -93,51 +118,53 @@ pub struct State {
     layout: Option<Layout>,
 }
 
-positioned!(State);
+impl_has_position!(State);
 
 impl<G: GradientEstimator> Dynamics<G> for LiteralSghmc {
     type State = State;
 
     fn check(&self) -> Result<()> {
-        friction("the friction alpha", self.alpha, 1.0)?;
+        friction("the friction alpha", self.alpha)?;
         let least = if self.source == SghmcSource::Thesis { 2 } else { 1 };
-        if self.steps < least {
-            let expected = "the thesis needs at least 2 inner steps (with 1 no gradient is used), R at least 1";
-            return Err(Error::Setting { name: "the number of inner steps", value: self.steps.to_string(), expected });
-        }
+        let expected = "the thesis needs at least 2 inner steps (with 1 no gradient is used), R at least 1";
+        settings::at_least("the number of inner steps", self.steps, least, expected)?;
         Ok(())
     }
 
-    fn init(&self, theta: &[f64], _tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<State> {
+    fn init(&self, theta: &[f64], _context: StepContext<'_>, oracle: &mut Oracle<G>) -> Result<State> {
         let work = vec![0.0; theta.len()];
         Ok(State { theta: theta.to_vec(), velocity: work.clone(), g: work, layout: Some(oracle.layout().clone()) })
     }
 
-    fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
+    fn step(&self, state: &mut State, context: StepContext<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
         let dim = state.theta.len();
         state.velocity.resize(dim, 0.0);
         state.g.resize(dim, 0.0);
-        for piece in tick.pieces {
-            let sd = (piece.h * self.refreshed(tick.temperature)).sqrt();
-            renew(&mut state.velocity, piece.range.clone(), 0.0, sd, oracle.noise());
+        for block in context.blocks {
+            let sd = (block.h * self.refreshed(context.temperature)).sqrt();
+            renew(&mut state.velocity, block.range.clone(), 0.0, sd, oracle.noise());
         }
         let mut log_posterior = f64::NAN;
         for _ in 0..self.steps {
             match self.source {
                 SghmcSource::Thesis => {
                     drift(&mut state.theta, &state.velocity, 1.0);
-                    log_posterior = oracle.fresh(&state.theta, &mut state.g)?;
-                    for piece in tick.pieces {
-                        self.advance_velocity(state, piece.clone(), tick.temperature, oracle);
+                    log_posterior = oracle.gradient(&state.theta, &mut state.g)?;
+                    for block in context.blocks {
+                        self.advance_velocity(state, block.clone(), context.temperature, oracle);
                     }
                 }
                 SghmcSource::RPackage => {
                     let layout = state.layout.take().unwrap_or_else(|| oracle.layout().clone());
                     for (index, block) in layout.blocks().iter().enumerate() {
                         let State { theta, g, .. } = &mut *state;
-                        log_posterior = if index == 0 { oracle.fresh(theta, g)? } else { oracle.again(theta, g)? };
-                        for piece in tick.within(block.range.clone()) {
-                            self.advance_velocity(state, piece, tick.temperature, oracle);
+                        log_posterior = if index == 0 {
+                            oracle.gradient(theta, g)?
+                        } else {
+                            oracle.gradient_same_batch(theta, g)?
+                        };
+                        for step_block in context.within(block.range.clone()) {
+                            self.advance_velocity(state, step_block, context.temperature, oracle);
                         }
                         let State { theta, velocity, .. } = &mut *state;
                         drift(&mut theta[block.range.clone()], &velocity[block.range.clone()], 1.0);

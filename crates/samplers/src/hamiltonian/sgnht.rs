@@ -1,32 +1,50 @@
-//! The stochastic gradient Nosé–Hoover thermostat by Euler steps. See [`Sgnht`].
+//! The stochastic gradient Nosé–Hoover thermostat by Euler steps: see [`Sgnht`].
 
 use serde::{Deserialize, Serialize};
-use sgmcmc_core::{GradientEstimator, Layout, Oracle, Result};
+use sgmcmc_gradient::{GradientEstimator, Layout, Oracle, Result};
 
 use super::thermostat::{Thermostat, Thermostats, noise_along};
 use super::{drift, frictions, refresh, rescale};
-use crate::dynamics::{Dynamics, positioned, with_normals};
+use crate::dynamics::{Dynamics, impl_has_position, with_normals};
 use crate::law::Direction;
 use crate::per_parameter::PerParameter;
-use crate::step_size::{Piece, Tick};
+use crate::step_size::{StepBlock, StepContext};
 
-/// The stochastic gradient Nosé–Hoover thermostat by Euler steps.
+/// The stochastic gradient Nosé–Hoover thermostat (SGNHT) by Euler steps.
 ///
-/// One step is θ += ν; ν ← (1 − ξ) ν + h ĝ(θ) + N(0, 2ahT); ξ += νᵀν/p − hT, where p coordinates share the thermostat ξ. The chain
+/// # Rule
+///
+/// θ += ν; ν ← (1 − ξ) ν + h ĝ(θ) + N(0, 2ahT); ξ += νᵀν/p − hT, where p coordinates share the thermostat ξ. The chain
 /// starts with ν ~ N(0, hT) and ξ = a.
 ///
-/// The friction ξ adapts to the noise of the gradient: its mean is about a + hV/2, where V is the variance of ĝ. No estimate of V is needed.
+/// The friction ξ adapts to the noise of the gradient: its mean is about a + hV/2, where V is the variance of ĝ. No
+/// estimate of V is needed.
 ///
-/// **Source.** Ding et al. (2014); Baker (2019), §4.3.3.
+/// # Source
 ///
-/// **Cost.** One gradient estimate per step.
+/// Ding et al. (2014); Baker (2019), §4.3.3.
 ///
-/// **Bias.** On a normal posterior the stationary variance is about (1 − ξ/2) times the exact one, ξ ≈ a + hV/2. At a fixed `a` this error does
-/// not vanish with h: it is 0.5 % at a = 0.01 and 5 % at a = 0.1, and more with gradient noise. It vanishes only if `a` falls too, in
-/// proportion to √h. [`Badodab`](crate::Badodab) does not have this error at the same cost and with the same settings: prefer it. `Sgnht` is
-/// the algorithm of the paper and of the R package.
+/// # Cost
 ///
-/// Simulated variances relative to the exact ones, ten coordinates, h = 0.001 over the curvature, standard errors up to 0.002:
+/// One gradient estimate per step.
+///
+/// # Settings
+///
+/// | setting | default | meaning | range |
+/// |---|---|---|---|
+/// | `a` | 0.01 | injected noise per step, without unit, for all parameters or by name; also the initial value of the thermostats | (0, 1] |
+/// | `thermostats` | per parameter | coordinates that share a thermostat | global only with one `a` |
+///
+/// Statistics with every draw: `thermostat`, or `thermostat.NAME` for each parameter.
+///
+/// # Bias
+///
+/// On a normal posterior the stationary variance is about (1 − ξ/2) times the exact one, ξ ≈ a + hV/2. At a fixed `a`
+/// this error does not vanish with h: it is 0.5 % at a = 0.01 and 5 % at a = 0.1, and more with gradient noise. It
+/// vanishes only if `a` decreases too, in proportion to √h.
+///
+/// Simulated variances relative to the exact ones, ten coordinates, h = 0.001 over the curvature, standard errors up to
+/// 0.002:
 ///
 /// | `a` | hV/2 | `Sgnht` | 1 − ξ/2 | `Badodab` |
 /// |---|---|---|---|---|
@@ -35,26 +53,31 @@ use crate::step_size::{Piece, Tick};
 /// | 0.01 | 0.1 | 0.941 | 0.942 | 0.996 |
 /// | 0.1 | 0.1 | 0.887 | 0.887 | 0.994 |
 ///
-/// | setting | default | purpose | range |
-/// |---|---|---|---|
-/// | `a` | 0.01 | injected noise, for all parameters or by name, and initial value of the thermostats; variances are too small by a/2 and more | (0, 1] |
-/// | `thermostats` | per parameter | coordinates that share a thermostat | global only with one `a` |
+/// # When to use it
 ///
-/// Statistics with every draw: `thermostat`, or `thermostat.NAME` for each parameter.
+/// To reproduce the paper and the R package. Otherwise prefer [`Badodab`](super::Badodab), which does not have this
+/// error at the same cost and with the same settings.
 ///
 /// # Examples
 ///
 /// ```
-/// use sgmcmc_samplers::{PerParameter, Sgnht, Thermostats};
+/// use sgmcmc::algorithms::Sgnht;
+/// use sgmcmc::distributions::*;
+/// use sgmcmc::prelude::*;
 ///
-/// let by_name = Sgnht { a: PerParameter::from(0.01).parameter("bias", 0.02), ..Sgnht::default() };
-/// let shared = Sgnht { thermostats: Thermostats::Global, ..Sgnht::default() };
+/// let model = Model::new(|mean: Tensor<1>, x: Tensor<1>| Normal::new(mean, 1.0).log_prob(x));
+/// let data = Dataset::new(array(vec![0.5, 1.5, 1.0, 2.0], [4])?)?;
+///
+/// let dynamics = Sgnht { a: 0.05.into(), ..Sgnht::default() };
+/// let fit = sgnht(&model, &data, 0.01).dynamics(dynamics).minibatch(2).seed(1).sample(&zeros([1]), 500)?;
+/// assert_eq!(fit.chains()[0].stats().len(), 1);
+/// # Ok::<(), sgmcmc::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sgnht {
-    /// Noise added, and the first value of the thermostats: a number by `into`, or one for each parameter.
+    /// The injected noise a, for all parameters or by name. It is also the initial value of the thermostats.
     pub a: PerParameter<f64>,
-    /// Which coordinates share a thermostat.
+    /// The coordinates that share a thermostat.
     pub thermostats: Thermostats,
 }
 
@@ -64,7 +87,7 @@ impl Default for Sgnht {
     }
 }
 
-/// θ, ν and ξ.
+/// The position θ, the velocity ν and the thermostats ξ.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     theta: Vec<f64>,
@@ -74,7 +97,7 @@ pub struct State {
     g: Vec<f64>,
 }
 
-positioned!(State);
+impl_has_position!(State);
 
 impl<G: GradientEstimator> Dynamics<G> for Sgnht {
     type State = State;
@@ -83,25 +106,25 @@ impl<G: GradientEstimator> Dynamics<G> for Sgnht {
         frictions("the noise a", &self.a)
     }
 
-    fn init(&self, theta: &[f64], tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<State> {
+    fn init(&self, theta: &[f64], context: StepContext<'_>, oracle: &mut Oracle<G>) -> Result<State> {
         let mut velocity = vec![0.0; theta.len()];
-        refresh(&mut velocity, tick, oracle.noise());
+        refresh(&mut velocity, context, oracle.noise());
         let thermostats = self.thermostats.init(oracle.layout(), &self.a)?;
         Ok(State { theta: theta.to_vec(), velocity, thermostats, g: Vec::new() })
     }
 
-    fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
+    fn step(&self, state: &mut State, context: StepContext<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
         let State { theta, velocity, thermostats, g } = state;
         g.resize(theta.len(), 0.0);
-        rescale(velocity, tick);
-        thermostats.iter_mut().for_each(|thermostat| thermostat.rescale(tick));
+        rescale(velocity, context);
+        thermostats.iter_mut().for_each(|thermostat| thermostat.rescale(context));
         drift(theta, velocity, 1.0);
-        let log_posterior = oracle.fresh(theta, g)?;
+        let log_posterior = oracle.gradient(theta, g)?;
         let rng = oracle.noise();
         for thermostat in thermostats.iter() {
             let kept = 1.0 - thermostat.xi;
-            for Piece { range, h, .. } in tick.within(thermostat.range()) {
-                let sd = (2.0 * thermostat.a * h * tick.temperature).sqrt();
+            for StepBlock { range, h, .. } in context.within(thermostat.range()) {
+                let sd = (2.0 * thermostat.a * h * context.temperature).sqrt();
                 with_normals(rng, range, |range, z| {
                     for ((v, g), z) in velocity[range.clone()].iter_mut().zip(&g[range]).zip(z) {
                         *v = kept * *v + (h * g + sd * z);
@@ -109,16 +132,16 @@ impl<G: GradientEstimator> Dynamics<G> for Sgnht {
                 });
             }
         }
-        thermostats.iter_mut().for_each(|thermostat| thermostat.adjust(velocity, tick, 1.0));
+        thermostats.iter_mut().for_each(|thermostat| thermostat.adjust(velocity, context, 1.0));
         Ok(log_posterior)
     }
 
-    /// With ξ fixed at its mean the chain is linear, and the thermostat keeps Var ν = hT. Then Var θ = (1 − ξ/2) T/A for every curvature, with
-    /// ξ(2 − ξ − hA/2) = 2a + hV/T.
+    /// With ξ fixed at its mean the chain is linear, and the thermostat keeps Var ν = hT. Then Var θ = (1 − ξ/2) T/A
+    /// for every curvature, with ξ(2 − ξ − hA/2) = 2a + hV/T.
     fn variance_ratio(&self, state: &State, direction: &Direction<'_>) -> Option<f64> {
-        let drive = 2.0 * noise_along(&state.thermostats, direction.vector) + direction.noise / direction.temperature;
+        let forcing = 2.0 * noise_along(&state.thermostats, direction.vector) + direction.noise / direction.temperature;
         let most = 2.0 - 0.5 * direction.positive_curvature();
-        let root = most * most - 4.0 * drive;
+        let root = most * most - 4.0 * forcing;
         Some(if most > 0.0 && root >= 0.0 { 1.0 - 0.25 * (most - root.sqrt()) } else { f64::INFINITY })
     }
 

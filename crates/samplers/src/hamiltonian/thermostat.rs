@@ -1,53 +1,66 @@
-//! Thermostats: frictions ξ that grow while the velocity is too hot and fall while it is too cold.
+//! Thermostats: frictions ξ that increase while the velocity is too large and decrease while it is too small.
 //!
-//! ξ += share · h̄ (mean of ν²/h − T), over the p coordinates that share a thermostat; h̄ is the mean of their step sizes. With one step size this is
-//! νᵀν/p − hT. With several, every coordinate counts alike in units of its own h: otherwise the law of θ would not stay invariant.
+//! ξ += share · h̄ (mean of ν²/h − T), over the p coordinates that share a thermostat, where h̄ is the mean of their
+//! step sizes. With one step size this is νᵀν/p − hT. With several, every coordinate has the same weight in units of
+//! its own h. Otherwise the distribution of θ would not be invariant.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use sgmcmc_core::{Error, Layout, Result};
+use sgmcmc_gradient::{Error, Layout, Result};
 
 use super::sghmc::mean_along;
 use crate::per_parameter::PerParameter;
-use crate::step_size::{Piece, Tick};
+use crate::step_size::{StepBlock, StepContext};
 
-/// Which coordinates share a thermostat.
+/// The coordinates that share a thermostat in [`Sgnht`](super::Sgnht) and [`Badodab`](super::Badodab).
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::algorithms::{Badodab, Thermostats};
+///
+/// let shared = Badodab { thermostats: Thermostats::Global, ..Badodab::default() };
+/// assert_ne!(shared, Badodab::default());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Thermostats {
-    /// One for every named parameter, as in R.
+    /// One thermostat per named parameter, as in R.
     #[default]
     PerParameter,
-    /// One for all, which then share one noise a as well: a single friction cannot balance several.
+    /// One thermostat for all parameters. All parameters must have the same noise a, since one friction cannot balance
+    /// several.
     Global,
 }
 
-/// One thermostat and the coordinates it serves.
+/// A thermostat and its range of coordinates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Thermostat {
+    /// The friction ξ.
     pub(super) xi: f64,
-    /// The noise a that it balances.
+    /// The injected noise a that the friction balances.
     pub(super) a: f64,
     start: usize,
     end: usize,
 }
 
 impl Thermostats {
-    /// The thermostats of `layout`, each at its own a.
+    /// Creates the thermostats of `layout`, each with initial value a.
     ///
     /// # Errors
     ///
-    /// If an a belongs to a parameter that is not there, or several are to be balanced by one thermostat.
+    /// Returns an error if `layout` has no parameter of a given name, or if one thermostat would have to balance
+    /// several values of a.
     pub(super) fn init(self, layout: &Layout, a: &PerParameter<f64>) -> Result<Vec<Thermostat>> {
-        let places = a.places(layout)?;
+        let ranges = a.by_range(layout)?;
         let thermostat = |a: f64, range: Range<usize>| Thermostat { xi: a, a, start: range.start, end: range.end };
         match self {
             Self::PerParameter => {
                 Ok(layout.blocks().iter().map(|block| thermostat(*a.of(&block.name), block.range.clone())).collect())
             }
             Self::Global => {
-                let first = places.first().map_or(*a.common(), |(_, a)| **a);
-                match places.iter().find(|(_, a)| a.to_bits() != first.to_bits()) {
+                let first = ranges.first().map_or(*a.common(), |(_, a)| **a);
+                match ranges.iter().find(|(_, a)| a.to_bits() != first.to_bits()) {
                     None => Ok(vec![thermostat(first, 0..layout.dim())]),
                     Some((_, other)) => {
                         let value = format!("{first} for one parameter and {other} for another");
@@ -59,7 +72,7 @@ impl Thermostats {
         }
     }
 
-    /// The name of each thermostat.
+    /// Returns the name of each thermostat.
     pub(super) fn stat_names(self, layout: &Layout) -> Vec<String> {
         match self {
             Self::Global => vec!["thermostat".into()],
@@ -69,27 +82,28 @@ impl Thermostats {
 }
 
 impl Thermostat {
+    /// Returns the range of coordinates.
     pub(super) fn range(&self) -> Range<usize> {
         self.start..self.end
     }
 
-    /// ξ += share · h̄ (mean of ν²/h − T).
-    pub(super) fn adjust(&mut self, velocity: &[f64], tick: Tick<'_>, share: f64) {
+    /// Updates the friction: ξ += share · h̄ (mean of ν²/h − T).
+    pub(super) fn adjust(&mut self, velocity: &[f64], context: StepContext<'_>, share: f64) {
         let p = (self.end - self.start) as f64;
         let (mut heat, mut steps) = (0.0, 0.0);
-        for Piece { range, h, .. } in tick.within(self.range()) {
+        for StepBlock { range, h, .. } in context.within(self.range()) {
             heat += velocity[range.clone()].iter().map(|v| v * v).sum::<f64>() / h;
             steps += range.len() as f64 * h;
         }
-        self.xi += share * (steps / p) * (heat / p - tick.temperature);
+        self.xi += share * (steps / p) * (heat / p - context.temperature);
     }
 
-    /// Scales the deviation of ξ from a, which is proportional to √h, when the step size has changed.
-    pub(super) fn rescale(&mut self, tick: Tick<'_>) {
+    /// Scales the deviation of ξ from a, which is proportional to √h, when the step size changes.
+    pub(super) fn rescale(&mut self, context: StepContext<'_>) {
         let (mut now, mut before) = (0.0, 0.0);
-        for piece in tick.within(self.range()) {
-            now += piece.range.len() as f64 * piece.h;
-            before += piece.range.len() as f64 * piece.previous;
+        for block in context.within(self.range()) {
+            now += block.range.len() as f64 * block.h;
+            before += block.range.len() as f64 * block.previous;
         }
         if now.to_bits() != before.to_bits() {
             self.xi = self.a + (self.xi - self.a) * (now / before).sqrt();
@@ -107,18 +121,19 @@ pub(super) fn noise_along(thermostats: &[Thermostat], vector: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Coordinates count alike in units of their own step size. If one is twice as hot as it should be and the other has no heat, their
-    /// mean is right and the thermostat stays, whatever their step sizes; if both are too hot, it rises.
+    /// Coordinates have equal weights in units of their own step size. If one has twice the expected kinetic energy and
+    /// the other has none, their mean is right and the thermostat does not change, for all step sizes. If both are too
+    /// large, it increases.
     #[test]
-    fn one_thermostat_serves_unequal_step_sizes() {
-        let pieces = [(0..1, 1e-4), (1..2, 1e-2)].map(|(range, h)| Piece { range, h, previous: h });
+    fn one_thermostat_balances_unequal_step_sizes() {
+        let blocks = [(0..1, 1e-4), (1..2, 1e-2)].map(|(range, h)| StepBlock { range, h, previous: h });
         for temperature in [1.0, 0.5] {
-            let tick = Tick { t: 3, temperature, h: 1e-4, pieces: &pieces };
+            let context = StepContext { t: 3, temperature, h: 1e-4, blocks: &blocks };
             let after = |heat: [f64; 2]| {
                 let velocity: Vec<f64> =
-                    heat.iter().zip(&pieces).map(|(heat, piece)| (heat * temperature * piece.h).sqrt()).collect();
+                    heat.iter().zip(&blocks).map(|(heat, block)| (heat * temperature * block.h).sqrt()).collect();
                 let mut thermostat = Thermostat { xi: 0.1, a: 0.1, start: 0, end: 2 };
-                thermostat.adjust(&velocity, tick, 1.0);
+                thermostat.adjust(&velocity, context, 1.0);
                 thermostat.xi
             };
             assert!((after([2.0, 0.0]) - 0.1).abs() < 1e-15 && (after([0.0, 2.0]) - 0.1).abs() < 1e-15);

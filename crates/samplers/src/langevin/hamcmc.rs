@@ -1,59 +1,99 @@
-//! HAMCMC, quasi-Newton Langevin dynamics: θₜ = θₜ₋ₘ + h/2 Hₜ ĝ(θₜ₋ₘ) + √(hT) Sₜ z, Hₜ = Sₜ Sₜᵀ the L-BFGS matrix of the last M−1 pairs
-//! s = θₜ − θₜ₋ₘ, y = −(ĝ(θₜ) − ĝ(θₜ₋ₘ)) + λs, both gradients on the same minibatch.
-//!
-//! Source: Şimşekli et al. (2016), eq. (10) and algorithm 1 (their ε is h/2), with the square root corrected: see
-//! [`Lbfgs`](sgmcmc_linalg::Lbfgs). It is M chains that take turns; because no pair in Hₜ involves θₜ₋ₘ there is no Γ to add. For the
-//! same reason a pair without curvature leaves its place empty instead of keeping an older one. Cost per step: two gradient estimates
-//! and O(M²d); memory O(Md). The first draws, until there are pairs, are SGLD with M = γI from one start.
-//!
-//! A Gibbs update after a step changes the newest sample only. Each of the M chains keeps the values that were drawn for it: given the samples of
-//! the other chains they would have another law.
+//! Quasi-Newton Langevin dynamics: see [`Hamcmc`].
 
 use serde::{Deserialize, Serialize};
-use sgmcmc_core::{Error, GradientEstimator, Oracle, Result};
-use sgmcmc_linalg::{Initial, Lbfgs};
+use sgmcmc_gradient::{GradientEstimator, Oracle, Result, settings};
+use sgmcmc_numerics::{InitialScale, Lbfgs};
 
 use super::Scratch;
-use crate::dynamics::{Dynamics, positioned};
+use crate::dynamics::{Dynamics, impl_has_position};
 use crate::law::Direction;
-use crate::step_size::Tick;
+use crate::step_size::StepContext;
 
-/// Quasi-Newton Langevin dynamics.
+/// Quasi-Newton Langevin dynamics (HAMCMC), SGLD with an L-BFGS preconditioner.
 ///
-/// The algorithm is M Markov chains that take turns: iteration t moves θₜ₋ₘ to θₜ. Draws of one chain are correlated, those of
-/// different chains are nearly independent. [`sample`](crate::Builder::sample) therefore records every run as M chains:
-/// `chains(4)` with the default M = 3 gives a [`Fit`](crate::Fit) of 12 chains, numbered run by run. All M start at the same
-/// point. When you step by hand, see [`Sampler::interleaved_chains`](crate::Sampler::interleaved_chains).
+/// # Rule
 ///
-/// | setting | default | purpose | range |
+/// θₜ = θₜ₋ₘ + h/2 Hₜ ĝ(θₜ₋ₘ) + √(hT) Sₜ z, where m = M is `memory` and Hₜ = Sₜ Sₜᵀ is the L-BFGS matrix of the last
+/// M−1 pairs
+///
+/// s = θₜ − θₜ₋ₘ, y = −(ĝ(θₜ) − ĝ(θₜ₋ₘ)) + λs, with both gradients on the same minibatch.
+///
+/// The algorithm interleaves M Markov chains: iteration t moves θₜ₋ₘ to θₜ. No pair in Hₜ depends on θₜ₋ₘ, so there is
+/// no correction term Γ. For the same reason a pair without positive curvature leaves its slot empty, and no older pair
+/// replaces it. Until there are pairs, the draws are those of SGLD with the matrix γI.
+///
+/// Draws of one chain are correlated, draws of different chains are nearly independent.
+/// [`Builder::sample`](crate::Builder::sample) therefore records every run as M chains: `chains(4)` with the default
+/// M = 3 gives a fit of 12 chains, numbered run by run. All M chains start at the same point. For a chain stepped by
+/// hand, see [`Sampler::interleaved_chains`](crate::Sampler::interleaved_chains). A Gibbs update after a step changes
+/// the newest sample only: each of the M chains keeps the values that were drawn conditionally on its own parameters.
+///
+/// # Source
+///
+/// Şimşekli et al. (2016), eq. (10) and algorithm 1, whose ε is h/2, with a corrected square root: see
+/// [`Lbfgs`](sgmcmc_numerics::Lbfgs).
+///
+/// # Cost
+///
+/// Two gradient estimates and O(M²d) operations per step; O(Md) memory.
+///
+/// # Settings
+///
+/// | setting | default | meaning | range |
 /// |---|---|---|---|
-/// | `memory` | 3 | M, the number of chains; H is made of M−1 pairs | ≥ 2, typically 2 to 5 |
-/// | `lambda` | 1 | λ: H approximates the inverse of the Hessian plus λI | ≥ 0 |
-/// | `gamma` | 1 | γ: H is γI where no pair says otherwise; fixed, or from the newest pair | > 0 |
+/// | `memory` | 3 | the number M of interleaved chains; H consists of M−1 pairs | ≥ 2, typically 2 to 5 |
+/// | `lambda` | 1 | the regularization λ, in the unit of a curvature: H approximates the inverse of the Hessian plus λI | ≥ 0 |
+/// | `gamma` | 1 | the scale γ of H in directions without pairs, in the unit of a variance; fixed, or from the newest pair | > 0 |
 ///
-/// λ should be well below the large and above the small curvatures of the posterior that matter; γ about the inverse of a typical curvature, 1/N
-/// times a constant, is a good start.
+/// λ should be well below the large curvatures of the posterior and above the small ones. A γ of about the inverse of a
+/// typical curvature, which is proportional to 1/N, is a good start. The step size h has no unit, since H has the unit
+/// of a variance.
+///
+/// # Bias
+///
+/// O(h), as SGLD with the matrix H.
+///
+/// # When to use it
+///
+/// For correlated posteriors in many dimensions, where a dense matrix is too large.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::algorithms::{Hamcmc, InitialScale};
+/// use sgmcmc::distributions::*;
+/// use sgmcmc::prelude::*;
+///
+/// let model = Model::new(|mean: Tensor<1>, x: Tensor<1>| Normal::new(mean, 1.0).log_prob(x));
+/// let data = Dataset::new(array(vec![0.5, 1.5, 1.0, 2.0], [4])?)?;
+///
+/// let dynamics = Hamcmc { memory: 2, gamma: InitialScale::Fixed(0.25), ..Hamcmc::default() };
+/// let fit = hamcmc(&model, &data, 0.1).dynamics(dynamics).minibatch(2).seed(1).sample(&zeros([1]), 100)?;
+/// assert_eq!(fit.chains().len(), 2);
+/// assert_eq!(fit.chains()[0].len(), 50);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hamcmc {
-    /// M, the number of chains that take turns; H is made of M−1 pairs.
+    /// The number M of interleaved chains. H consists of M−1 pairs.
     pub memory: usize,
-    /// λ.
+    /// The regularization λ of the Hessian.
     pub lambda: f64,
-    /// γ.
-    pub gamma: Initial,
+    /// The scale γ of H in directions without pairs.
+    pub gamma: InitialScale,
 }
 
 impl Default for Hamcmc {
     fn default() -> Self {
-        Self { memory: 3, lambda: 1.0, gamma: Initial::Fixed(1.0) }
+        Self { memory: 3, lambda: 1.0, gamma: InitialScale::Fixed(1.0) }
     }
 }
 
-/// The last M samples and the pairs.
+/// The last M samples and the pairs of L-BFGS.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     theta: Vec<f64>,
-    /// The M−1 samples before θ, of which `oldest` is the first.
+    /// The M−1 samples before θ, as a ring buffer that starts at `oldest`.
     past: Vec<Vec<f64>>,
     oldest: usize,
     pairs: Lbfgs,
@@ -65,27 +105,20 @@ pub struct State {
     next: Vec<f64>,
 }
 
-positioned!(State);
+impl_has_position!(State);
 
 impl<G: GradientEstimator> Dynamics<G> for Hamcmc {
     type State = State;
 
     fn check(&self) -> Result<()> {
-        let refuse = |name, value: String, expected| Err(Error::Setting { name, value, expected });
-        if self.memory < 2 {
-            return refuse("the memory of HAMCMC", self.memory.to_string(), "it must be at least 2");
-        }
-        if !(self.lambda.is_finite() && self.lambda >= 0.0) {
-            return refuse("lambda", self.lambda.to_string(), "it must be zero or a positive number");
-        }
-        let (Initial::Fixed(gamma) | Initial::Newest(gamma)) = self.gamma;
-        if !(gamma.is_finite() && gamma > 0.0) {
-            return refuse("gamma", gamma.to_string(), "it must be a positive number");
-        }
+        settings::at_least("the memory of HAMCMC", self.memory, 2, "it must be at least 2")?;
+        settings::non_negative("lambda", self.lambda)?;
+        let (InitialScale::Fixed(gamma) | InitialScale::Newest(gamma)) = self.gamma;
+        settings::positive("gamma", gamma)?;
         Ok(())
     }
 
-    fn init(&self, theta: &[f64], _tick: Tick<'_>, _oracle: &mut Oracle<G>) -> Result<State> {
+    fn init(&self, theta: &[f64], _context: StepContext<'_>, _oracle: &mut Oracle<G>) -> Result<State> {
         Ok(State {
             theta: theta.to_vec(),
             past: vec![theta.to_vec(); self.memory - 1],
@@ -97,18 +130,18 @@ impl<G: GradientEstimator> Dynamics<G> for Hamcmc {
         })
     }
 
-    fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
+    fn step(&self, state: &mut State, context: StepContext<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
         let State { theta, past, oldest, pairs, scratch, y, next } = state;
         let from = &mut past[*oldest];
-        let log_posterior = oracle.fresh(from, scratch.gradient(theta.len()))?;
+        let log_posterior = oracle.gradient(from, scratch.gradient(theta.len()))?;
         next.clone_from(from);
-        scratch.factored_step(next, tick, oracle.noise(), |v, product, transpose| {
+        scratch.factored_step(next, context, oracle.noise(), |v, product, transpose| {
             product.copy_from_slice(v);
             if transpose { pairs.root_transpose_product(product) } else { pairs.root_product(product) }
         });
         y.resize(theta.len(), 0.0);
-        oracle.again(next, y)?;
-        // What was the start becomes s, and then the place of the sample that is no longer the newest.
+        oracle.gradient_same_batch(next, y)?;
+        // The buffer of the start is reused, first for s and then for the previous sample.
         from.iter_mut().zip(&*next).for_each(|(from, next)| *from = next - *from);
         for ((y, g), s) in y.iter_mut().zip(&scratch.g).zip(&*from) {
             *y = g - *y + self.lambda * s;

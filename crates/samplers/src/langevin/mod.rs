@@ -1,4 +1,4 @@
-//! The Langevin family: no momentum.
+//! Langevin algorithms: dynamics without momentum.
 
 mod cyclical;
 mod hamcmc;
@@ -18,9 +18,13 @@ pub use sgfs::Sgfs;
 pub use sgld::Sgld;
 pub use sgrld::Sgrld;
 
-use sgmcmc_core::Error;
+use sgmcmc_gradient::Error;
 
-/// The error of a matrix that has no Cholesky factor.
-fn not_positive_definite(name: &'static str, error: &sgmcmc_linalg::Error) -> Error {
-    Error::Setting { name, value: format!("refused ({error})"), expected: "it must be symmetric and positive definite" }
+/// Returns the error for a matrix without a Cholesky factor.
+fn not_positive_definite(name: &'static str, error: &sgmcmc_numerics::Error) -> Error {
+    Error::Setting {
+        name,
+        value: format!("not valid ({error})"),
+        expected: "it must be symmetric and positive definite",
+    }
 }

@@ -1,82 +1,117 @@
-//! SGLD with a constant matrix M: θ += h/2 M ĝ(θ) + √(hT) M^{1/2} z.
-//!
-//! Source: Welling & Teh (2011), §4.1 and §6. Cost per step: one gradient estimate, and d (diagonal M) or 2d² (dense M) multiplications.
-//! With step sizes that differ by parameter, h M stands for H^{1/2} M H^{1/2}, H the diagonal matrix of the step sizes. With M the
-//! covariance of the posterior all directions are explored at the same pace, and h is a number without unit: 0.1 or so.
+//! SGLD with a constant matrix: see [`Preconditioned`].
 
 use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use sgmcmc_core::{Error, Evaluator, GradientEstimator, Oracle, Result, curvature};
-use sgmcmc_linalg::Cholesky;
+use sgmcmc_gradient::{Error, Evaluator, GradientEstimator, Oracle, Result, curvature};
+use sgmcmc_numerics::Cholesky;
 
 use super::{Scratch, not_positive_definite};
-use crate::dynamics::{Dynamics, positioned};
+use crate::dynamics::{Dynamics, impl_has_position};
 use crate::laplace::promised_gain;
 use crate::law::Direction;
-use crate::step_size::Tick;
+use crate::step_size::StepContext;
 
 /// SGLD with a constant symmetric positive definite matrix M.
 ///
-/// ```
-/// use sgmcmc_samplers::Preconditioned;
+/// # Rule
 ///
-/// let scales = Preconditioned::diagonal(vec![1.0, 0.01]);
-/// let correlated = Preconditioned::dense(&[1.0, 0.9, 0.9, 1.0], 2)?;
-/// # Ok::<(), sgmcmc_core::Error>(())
+/// θ += h/2 M ĝ(θ) + √(hT) M^{1/2} z, z ~ N(0, I). If the step sizes differ by parameter, h M stands for H^{1/2} M
+/// H^{1/2}, where H is the diagonal matrix of the step sizes.
+///
+/// # Source
+///
+/// Welling & Teh (2011), §4.1 and §6.
+///
+/// # Cost
+///
+/// One gradient estimate per step, and d multiplications if M is diagonal or 2d² if it is dense.
+///
+/// # Settings
+///
+/// The matrix M, in coordinates: [`diagonal`](Self::diagonal), [`dense`](Self::dense), the inverse of a given matrix
+/// ([`inverse_of`](Self::inverse_of)), or the covariance of the Laplace approximation ([`laplace`](Self::laplace)). If
+/// M is the covariance of the posterior, all directions are explored at the same speed and h has no unit; 0.1 is a good
+/// first value.
+///
+/// # Bias
+///
+/// O(h), as [`Sgld`](super::Sgld).
+///
+/// # When to use it
+///
+/// If an approximation of the posterior covariance is known, for instance from a mode search or a pilot run.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::algorithms::Preconditioned;
+/// use sgmcmc::prelude::*;
+///
+/// let model = Model::density(|x: Tensor<1>| {
+///     let (narrow, wide) = (x.clone().slice([0..1]), x.slice([1..2]) / 100.0);
+///     (narrow.square() + wide.square()) * -0.5
+/// });
+/// let dynamics = Preconditioned::diagonal(vec![1.0, 1e4]);
+/// let fit = ula(&model, &Dataset::none(), 0.5).dynamics(dynamics).seed(1).sample(&zeros([2]), 2000)?;
+/// assert!(fit.summary().rows().iter().all(|row| row.ess_bulk > 50.0));
+/// # Ok::<(), sgmcmc::Error>(())
 /// ```
 #[derive(Clone, PartialEq)]
 pub struct Preconditioned {
     matrix: Matrix,
 }
 
-/// The gain in log posterior from one posterior standard deviation off the mode.
+/// The difference in log posterior between the mode and a point at a distance of one posterior standard deviation.
 const ONE_DEVIATION: f64 = 0.5;
 
-/// M in the form its products are made with.
+/// The representation of M.
 #[derive(Clone, PartialEq)]
 enum Matrix {
     Diagonal(Arc<[f64]>),
-    /// The factor of M.
+    /// The Cholesky factor of M.
     Factor(Arc<Cholesky>),
-    /// The factor of M⁻¹.
+    /// The Cholesky factor of M⁻¹.
     InverseFactor(Arc<Cholesky>),
 }
 
 impl Preconditioned {
-    /// M with these numbers on its diagonal, one per coordinate.
+    /// Creates the algorithm with the diagonal matrix of entries `m`, one per coordinate.
     pub fn diagonal(m: Vec<f64>) -> Self {
         Self { matrix: Matrix::Diagonal(m.into()) }
     }
 
-    /// M given row by row.
+    /// Creates the algorithm with a dense matrix of `dim` rows, in row-major order.
     ///
     /// # Errors
     ///
-    /// If it is not a positive definite matrix of `dim` rows.
+    /// Returns an error if `m` is not a positive definite matrix of `dim` rows.
     pub fn dense(m: &[f64], dim: usize) -> Result<Self> {
         let factor = Cholesky::new(m, dim).map_err(|error| not_positive_definite("the matrix M", &error))?;
         Ok(Self { matrix: Matrix::Factor(factor.into()) })
     }
 
-    /// M the inverse of the matrix given row by row, such as a Hessian.
+    /// Creates the algorithm with the inverse of the matrix `m`, such as a Hessian, in row-major order.
     ///
     /// # Errors
     ///
-    /// If it is not a positive definite matrix of `dim` rows.
+    /// Returns an error if `m` is not a positive definite matrix of `dim` rows.
     pub fn inverse_of(m: &[f64], dim: usize) -> Result<Self> {
         let factor = Cholesky::new(m, dim).map_err(|error| not_positive_definite("the inverse of M", &error))?;
         Ok(Self { matrix: Matrix::InverseFactor(factor.into()) })
     }
 
-    /// M the covariance of the Laplace approximation at `mode`, in coordinates: the inverse Hessian of −log p(θ|x) there.
-    /// Costs 2d + 1 full gradients.
+    /// Creates the algorithm with the covariance of the Laplace approximation at `mode`: the inverse Hessian of −log
+    /// p(θ|x), in coordinates.
+    ///
+    /// Evaluates 2d + 1 full gradients.
     ///
     /// # Errors
     ///
-    /// Returns an error if `mode` is not the posterior mode: the Hessian is not positive definite, or a Newton step promises a gain of more
-    /// than 0.5 in log posterior, which is one posterior standard deviation in one direction. Returns the model's errors.
+    /// Returns an error if `mode` is not the posterior mode: the Hessian is not positive definite, or the expected gain
+    /// of a Newton step in log posterior is more than 0.5, which is one posterior standard deviation in one direction.
+    /// Returns the model's errors.
     pub fn laplace(evaluator: &mut dyn Evaluator, mode: &[f64]) -> Result<Self> {
         let hessian = curvature::hessian(evaluator, mode)?;
         let factor = Cholesky::new(&hessian, mode.len())
@@ -94,7 +129,7 @@ impl Preconditioned {
         Ok(Self { matrix: Matrix::InverseFactor(factor.into()) })
     }
 
-    /// The number of coordinates.
+    /// Returns the number of coordinates.
     pub fn dim(&self) -> usize {
         match &self.matrix {
             Matrix::Diagonal(m) => m.len(),
@@ -103,7 +138,7 @@ impl Preconditioned {
     }
 }
 
-/// A matrix is shown by its size and a number that tells it apart: all of it would fill the record of a run.
+/// Shows the size and a fingerprint of the matrix. Its entries would make the record of a run too long.
 impl fmt::Debug for Preconditioned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, numbers) = match &self.matrix {
@@ -112,14 +147,14 @@ impl fmt::Debug for Preconditioned {
             Matrix::InverseFactor(factor) => ("inverse", factor.factor()),
         };
         // FNV-1a over the bits.
-        let mixed = numbers.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, number| {
+        let fingerprint = numbers.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, number| {
             (hash ^ number.to_bits()).wrapping_mul(0x0100_0000_01b3).rotate_left(29)
         });
-        write!(f, "Preconditioned {{ {kind} matrix of {} rows, fingerprint {mixed:016x} }}", self.dim())
+        write!(f, "Preconditioned {{ {kind} matrix of {} rows, fingerprint {fingerprint:016x} }}", self.dim())
     }
 }
 
-/// θ, and room to work in.
+/// The position θ and the buffers of a step.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     theta: Vec<f64>,
@@ -127,7 +162,7 @@ pub struct State {
     scratch: Scratch,
 }
 
-positioned!(State);
+impl_has_position!(State);
 
 impl<G: GradientEstimator> Dynamics<G> for Preconditioned {
     type State = State;
@@ -145,23 +180,28 @@ impl<G: GradientEstimator> Dynamics<G> for Preconditioned {
         }
     }
 
-    fn init(&self, theta: &[f64], _tick: Tick<'_>, _oracle: &mut Oracle<G>) -> Result<State> {
+    fn init(&self, theta: &[f64], _context: StepContext<'_>, _oracle: &mut Oracle<G>) -> Result<State> {
         if self.dim() != theta.len() {
             return Err(Error::Length { what: "the matrix M (rows)", expected: theta.len(), found: self.dim() });
         }
         Ok(State { theta: theta.to_vec(), scratch: Scratch::default() })
     }
 
-    fn step(&self, State { theta, scratch }: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
-        let log_posterior = oracle.fresh(theta, scratch.gradient(theta.len()))?;
+    fn step(
+        &self,
+        State { theta, scratch }: &mut State,
+        context: StepContext<'_>,
+        oracle: &mut Oracle<G>,
+    ) -> Result<f64> {
+        let log_posterior = oracle.gradient(theta, scratch.gradient(theta.len()))?;
         match &self.matrix {
-            Matrix::Diagonal(m) => scratch.diagonal_step(theta, m, tick, oracle.noise()),
-            Matrix::Factor(factor) => scratch.factored_step(theta, tick, oracle.noise(), |from, to, transpose| {
+            Matrix::Diagonal(m) => scratch.diagonal_step(theta, m, context, oracle.noise()),
+            Matrix::Factor(factor) => scratch.factored_step(theta, context, oracle.noise(), |from, to, transpose| {
                 if transpose { factor.transpose_product(from, to) } else { factor.product(from, to) }
             }),
             Matrix::InverseFactor(factor) => {
                 // M⁻¹ = L Lᵀ, so that M^{1/2} = L⁻ᵀ.
-                scratch.factored_step(theta, tick, oracle.noise(), |from, to, transpose| {
+                scratch.factored_step(theta, context, oracle.noise(), |from, to, transpose| {
                     to.copy_from_slice(from);
                     if transpose { factor.solve_lower(to) } else { factor.solve_upper(to) }
                 });

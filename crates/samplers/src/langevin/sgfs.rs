@@ -1,52 +1,80 @@
-//! Stochastic gradient Fisher scoring. See [`Sgfs`].
+//! Stochastic gradient Fisher scoring: see [`Sgfs`].
 
 use serde::{Deserialize, Serialize};
-use sgmcmc_core::minibatch::BatchWeights;
-use sgmcmc_core::{Error, GradientEstimator, Minibatch, NoiseCovariance, Oracle, Result, Rows};
-use sgmcmc_linalg::{Cholesky, vector};
+use sgmcmc_gradient::minibatch::BatchWeights;
+use sgmcmc_gradient::{Error, GradientEstimator, Minibatch, NoiseCovariance, Oracle, Result, Rows, settings};
+use sgmcmc_numerics::{Cholesky, vector};
 
 use super::{Scratch, not_positive_definite};
-use crate::dynamics::{Dynamics, fill_normals, positioned};
+use crate::dynamics::{Dynamics, fill_normals, impl_has_position};
 use crate::law::Direction;
 use crate::metric::MetricShape;
-use crate::step_size::Tick;
+use crate::step_size::StepContext;
 
-/// Stochastic gradient Fisher scoring.
+/// Stochastic gradient Fisher scoring (SGFS).
+///
+/// # Rule
 ///
 /// θ += 2 (N Î + V̂/T + 4B/h)⁻¹ (ĝ(θ) + η),  η ~ N(0, 4BT/h),  B = b I.
 ///
-/// Î is the running mean of the covariance of the gradients of single observations, V̂ the running mean of the covariance of the gradient
-/// estimate, both over the minibatches of the run, full or diagonal. Where N Î is the precision of a normal posterior this chain has
-/// exactly the right variance, whatever the step size and whatever the estimator: with short steps it is SGLD with M = I/b, with long steps the gradient's
-/// own noise does the exploring.
+/// Î is the running mean of the covariance of the gradients of single observations. V̂ is the running mean of the
+/// covariance of the gradient estimate. Both are means over the minibatches of the run, dense or diagonal. With short
+/// steps the algorithm is SGLD with M = I/b. With long steps the noise of the gradient explores the posterior.
 ///
-/// **Source.** Ahn, Korattikara & Welling (2012), algorithm 1, with κₜ = 1/t. They write γ N Î for N Î + V̂ with γ = 1 + N/n, which holds for
-/// minibatches with replacement. Without replacement γ is N/n, under control variates V̂ is small; V̂ is measured here, so that every scheme and
-/// estimator has its own.
+/// # Source
 ///
-/// **Cost.** Per step one gradient estimate, the gradients of the observations of the minibatch for Î and the terms of the estimator for V̂, and
-/// d³/3 + 2nd² (full) or 2nd (diagonal) operations.
+/// Ahn, Korattikara & Welling (2012), algorithm 1, with κₜ = 1/t. They write γ N Î for N Î + V̂ with γ = 1 + N/n, which
+/// holds for minibatches with replacement. Without replacement γ is N/n, and with control variates V̂ is small. Here V̂
+/// is measured, so that the rule holds for every scheme and estimator.
 ///
-/// **Bias.** Î stands for the curvature over N. It is not exact where the model is misspecified, the prior matters, or the posterior is not normal.
+/// # Cost
 ///
-/// | setting | default | purpose | range |
+/// Per step one gradient estimate, the gradients of the n observations of the minibatch for Î, the terms of the
+/// estimator for V̂, and d³/3 + 2nd² (dense) or 2nd (diagonal) operations. With the full gradient Î is estimated from
+/// the first 1000 observations.
+///
+/// # Settings
+///
+/// | setting | default | meaning | range |
 /// |---|---|---|---|
-/// | `shape` | dense | whether Î and V̂ are full or diagonal | |
-/// | `b` | 1 | B = b I, the scale of the added noise | > 0 |
+/// | `shape` | dense | whether Î and V̂ are dense or diagonal | |
+/// | `b` | 1 | scale of the injected noise, B = b I; the matrix of short steps is I/b | > 0 |
+///
+/// # Bias
+///
+/// If N Î is the precision of a normal posterior, the variance is exact for every step size and estimator. N Î
+/// approximates the curvature. The approximation is not exact if the model is misspecified, the prior is not
+/// negligible, or the posterior is not normal.
+///
+/// # When to use it
+///
+/// For posteriors that are close to normal, with gradients of single observations, and minibatches of at least 2
+/// observations.
 ///
 /// # Examples
 ///
 /// ```
-/// use sgmcmc_samplers::Sgfs;
+/// use sgmcmc::algorithms::Sgfs;
+/// use sgmcmc::distributions::*;
+/// use sgmcmc::gradient::MinibatchGradient;
+/// use sgmcmc::minibatch::WithoutReplacement;
+/// use sgmcmc::prelude::*;
 ///
-/// let dense = Sgfs::default();
-/// let cheap = Sgfs { b: 10.0, ..Sgfs::diagonal() };
+/// let model = Model::new(|mean: Tensor<1>, x: Tensor<1>| Normal::new(mean, 1.0).log_prob(x));
+/// let data = Dataset::new(array(vec![0.5, 1.5, 1.0, 2.0], [4])?)?;
+///
+/// let dynamics = Sgfs { b: 10.0, ..Sgfs::diagonal() };
+/// let gradient = MinibatchGradient::new(WithoutReplacement::new(2));
+/// let run = Builder::new(model.with(&data), dynamics, gradient, 0.1).seed(1);
+/// let fit = run.sample(&zeros([1]), 500)?;
+/// assert_eq!(fit.chains()[0].len(), 500);
+/// # Ok::<(), sgmcmc::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sgfs {
-    /// Whether Î and V̂ are full or diagonal.
+    /// The shape of Î and V̂, dense or diagonal.
     pub shape: MetricShape,
-    /// The scale b of the added noise.
+    /// The scale b of the injected noise.
     pub b: f64,
 }
 
@@ -57,22 +85,22 @@ impl Default for Sgfs {
 }
 
 impl Sgfs {
-    /// Creates the algorithm with the diagonals of Î and V̂ only.
+    /// Creates the algorithm with diagonal Î and V̂.
     pub fn diagonal() -> Self {
         Self { shape: MetricShape::Diagonal, ..Self::default() }
     }
 }
 
-/// θ, Î, V̂ and the number of minibatches they are means of.
+/// The position θ, the running means Î and V̂, and the number of minibatches in them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     theta: Vec<f64>,
     information: Vec<f64>,
     noise: Vec<f64>,
     t: u64,
-    /// The number of observations, N.
+    /// The number N of observations.
     observations: usize,
-    /// h/4 of each coordinate and T in the last step, for the matrix of the next.
+    /// h/4 of each coordinate in the last step. With `temperature` it defines the matrix of the next step.
     quarter_steps: Vec<f64>,
     temperature: f64,
     #[serde(skip)]
@@ -81,8 +109,9 @@ pub struct State {
     work: Work,
 }
 
-positioned!(State);
+impl_has_position!(State);
 
+/// The buffers of a step.
 #[derive(Clone, Debug, Default)]
 struct Work {
     batch: Minibatch,
@@ -94,7 +123,8 @@ struct Work {
     z: Vec<f64>,
 }
 
-/// Observations whose gradients are looked at one by one: all of the minibatch, or so many at the start of the data where there is none.
+/// The number of observations, from the start of the data, that estimate Î under the full gradient. Minibatch
+/// estimators use their minibatch.
 const MOST_ROWS: usize = 1000;
 
 impl State {
@@ -130,29 +160,32 @@ impl State {
     /// Returns the Cholesky factor of the assembled matrix.
     fn factorize(&mut self) -> Result<&Cholesky> {
         let Work { matrix, factor, .. } = &mut self.work;
-        let refused = |error| not_positive_definite("the matrix of Fisher scoring", &error);
+        let invalid = |error| not_positive_definite("the matrix of Fisher scoring", &error);
         match factor {
             Some(factor) => {
-                factor.refactor(matrix).map_err(refused)?;
+                factor.refactor(matrix).map_err(invalid)?;
                 Ok(factor)
             }
-            None => Ok(factor.insert(Cholesky::new(matrix, self.theta.len()).map_err(refused)?)),
+            None => Ok(factor.insert(Cholesky::new(matrix, self.theta.len()).map_err(invalid)?)),
         }
     }
 
-    fn set_steps(&mut self, tick: Tick<'_>) {
+    /// Stores the step sizes and the temperature.
+    fn set_steps(&mut self, context: StepContext<'_>) {
         self.quarter_steps.resize(self.theta.len(), 0.0);
-        for piece in tick.pieces {
-            self.quarter_steps[piece.range.clone()].fill(0.25 * piece.h);
+        for block in context.blocks {
+            self.quarter_steps[block.range.clone()].fill(0.25 * block.h);
         }
-        self.temperature = tick.temperature;
+        self.temperature = context.temperature;
     }
 }
 
 impl Work {
-    /// Adds `share` times the covariance of the gradients of single observations to `information`. In a minibatch with a weight for each
-    /// observation it is their weighted second moment, which estimates the Fisher information over all observations without bias: a
-    /// mean that was estimated from few unequal weights would bias a covariance.
+    /// Adds `share` times the covariance of the gradients of single observations to `information`.
+    ///
+    /// If the observations of the minibatch have individual weights, adds the weighted second moment instead. It
+    /// estimates the Fisher information over all observations without bias. A mean estimated from few unequal weights
+    /// would bias a covariance.
     fn add_information<G: GradientEstimator>(
         &mut self,
         theta: &[f64],
@@ -174,7 +207,7 @@ impl Work {
             return Err(Error::Setting { name: "the minibatch", value: n.to_string(), expected });
         }
         self.scores.resize(n * dim, 0.0);
-        evaluator.per_datum(theta, Rows::list(&self.batch.rows), &mut self.scores)?;
+        evaluator.gradient_per_observation(theta, Rows::list(&self.batch.rows), &mut self.scores)?;
         let weighted = matches!(self.batch.weights, BatchWeights::Each(_));
         self.mean.clear();
         self.mean.resize(dim, 0.0);
@@ -202,19 +235,16 @@ impl<G: GradientEstimator> Dynamics<G> for Sgfs {
     type State = State;
 
     fn check(&self) -> Result<()> {
-        if !(self.b.is_finite() && self.b > 0.0) {
-            let (value, expected) = (self.b.to_string(), "it must be a positive number");
-            return Err(Error::Setting { name: "b", value, expected });
-        }
+        settings::positive("b", self.b)?;
         Ok(())
     }
 
-    /// Î, V̂, their sum and its factor.
+    /// Counts Î, V̂, their sum and its factor.
     fn workspace(&self, dim: usize) -> usize {
         self.shape.dense_bytes(dim, 4)
     }
 
-    fn init(&self, theta: &[f64], tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<State> {
+    fn init(&self, theta: &[f64], context: StepContext<'_>, oracle: &mut Oracle<G>) -> Result<State> {
         let size = if self.shape == MetricShape::Dense { theta.len() * theta.len() } else { theta.len() };
         let mut state = State {
             theta: theta.to_vec(),
@@ -223,25 +253,25 @@ impl<G: GradientEstimator> Dynamics<G> for Sgfs {
             t: 0,
             observations: oracle.evaluator().observations(),
             quarter_steps: Vec::new(),
-            temperature: tick.temperature,
+            temperature: context.temperature,
             scratch: Scratch::default(),
             work: Work::default(),
         };
-        state.set_steps(tick);
+        state.set_steps(context);
         Ok(state)
     }
 
-    fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
+    fn step(&self, state: &mut State, context: StepContext<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
         let dim = state.theta.len();
-        let log_posterior = oracle.fresh(&state.theta, state.scratch.gradient(dim))?;
+        let log_posterior = oracle.gradient(&state.theta, state.scratch.gradient(dim))?;
         state.measure(self.shape, oracle)?;
-        state.set_steps(tick);
+        state.set_steps(context);
         state.assemble(self);
         state.work.z.resize(dim, 0.0);
         fill_normals(oracle.noise(), &mut state.work.z);
         let mut g = std::mem::take(&mut state.scratch.g);
         for ((g, z), quarter) in g.iter_mut().zip(&state.work.z).zip(&state.quarter_steps) {
-            *g += (self.b * tick.temperature / quarter).sqrt() * z;
+            *g += (self.b * context.temperature / quarter).sqrt() * z;
         }
         match self.shape {
             MetricShape::Diagonal => g.iter_mut().zip(&state.work.matrix).for_each(|(g, m)| *g /= m),
@@ -277,7 +307,8 @@ impl<G: GradientEstimator> Dynamics<G> for Sgfs {
         Ok(())
     }
 
-    /// The noise added has variance κhM with κ = b|Fu|² along u, less than hM where the gradient's own noise does the exploring.
+    /// The injected noise has variance κhM with κ = b|Fu|² along u. It is less than hM where the gradient noise
+    /// supplies the rest.
     fn variance_ratio(&self, _state: &State, direction: &Direction<'_>) -> Option<f64> {
         Some(direction.langevin_ratio(self.b * vector::dot(direction.vector, direction.vector)))
     }

@@ -1,46 +1,83 @@
-//! SGRLD, Langevin dynamics with a matrix of the user that depends on θ:
-//! θ += h/2 (M(θ) ĝ(θ) + Γ(θ)) + √(hT) M(θ)^{1/2} z, Γᵢ = Σⱼ ∂Mᵢⱼ/∂θⱼ.
-//!
-//! Sources: Patterson & Teh (2013); Şimşekli et al. (2016), §3.1, where M is the inverse of the expected Fisher information; Γ as in their eq.
-//! (9). Cost per step: one gradient estimate, one M, one Γ, and for dense M a Cholesky factor (d³/3). Without Γ the bias does not vanish with h.
-//! At temperature T, Γ is multiplied by T, which leaves p^{1/T} invariant, as a density of the values of the parameters.
+//! Riemannian Langevin dynamics: see [`Sgrld`].
 
 use serde::{Deserialize, Serialize};
-use sgmcmc_core::{Error, GradientEstimator, Oracle, Result};
-use sgmcmc_linalg::Cholesky;
+use sgmcmc_gradient::{Error, GradientEstimator, Oracle, Result};
+use sgmcmc_numerics::Cholesky;
 
 use super::{Scratch, not_positive_definite};
-use crate::dynamics::{Dynamics, positioned};
+use crate::dynamics::{Dynamics, impl_has_position};
 use crate::law::Direction;
 use crate::metric::{Metric, MetricShape, MetricWork};
-use crate::step_size::Tick;
+use crate::step_size::StepContext;
 
-/// Langevin dynamics with a matrix M(θ) of the user.
+/// Stochastic gradient Riemannian Langevin dynamics (SGRLD): Langevin dynamics with a position-dependent matrix M(θ).
 ///
-/// | setting | default | purpose |
+/// # Rule
+///
+/// θ += h/2 (M(θ) ĝ(θ) + Γ(θ)) + √(hT) M(θ)^{1/2} z, Γᵢ = Σⱼ ∂Mᵢⱼ/∂θⱼ. At temperature T, Γ is multiplied by T, which
+/// leaves p^{1/T} invariant as a density of the values of the parameters.
+///
+/// # Source
+///
+/// Patterson & Teh (2013); Şimşekli et al. (2016), §3.1, where M is the inverse of the expected Fisher information,
+/// with Γ as in their eq. (9).
+///
+/// # Cost
+///
+/// Per step one gradient estimate, one evaluation of M, one of Γ (2d evaluations of M if Γ is not given), and for dense
+/// M a Cholesky factorization (d³/3).
+///
+/// # Settings
+///
+/// | setting | default | meaning |
 /// |---|---|---|
-/// | `metric` | – | M(θ), and Γ(θ) where it is known |
-/// | `gamma` | yes | whether Γ is added |
+/// | `metric` | – | the functions M(θ) and, optionally, Γ(θ); see [`Metric`] |
+/// | `gamma` | `true` | whether Γ is added |
+///
+/// If M has the unit of a posterior covariance, h has no unit. With a dense metric all parameters must have the same
+/// step size.
+///
+/// # Bias
+///
+/// O(h). Without Γ there is a bias that does not vanish with h.
+///
+/// # When to use it
+///
+/// If the scale of the posterior varies with θ in a known way, as for probabilities and variances.
+/// [`CorrectedLangevin`](crate::metropolis::CorrectedLangevin) is the exact version for the full gradient.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::algorithms::{Metric, Sgrld};
+/// use sgmcmc::prelude::*;
+///
+/// let model = Model::density(|x: Tensor<1>| x.square() * -0.5);
+/// let metric = Metric::diagonal(|theta, m| m[0] = 1.0 / (1.0 + theta[0] * theta[0]));
+/// let fit = ula(&model, &Dataset::none(), 0.1).dynamics(Sgrld::new(metric)).sample(&zeros([1]), 500)?;
+/// assert_eq!(fit.chains()[0].len(), 500);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Sgrld {
-    /// M(θ).
+    /// The matrix M(θ).
     pub metric: Metric,
-    /// Whether Γ is added; without it the chain is biased.
+    /// Whether Γ is added. The chain is biased without it.
     pub gamma: bool,
 }
 
 impl Sgrld {
-    /// With M(θ) and Γ.
+    /// Creates the algorithm with the matrix `metric` and the correction Γ.
     pub fn new(metric: Metric) -> Self {
         Self { metric, gamma: true }
     }
 
     /// Returns an error if M is dense and the step sizes of this iteration differ by parameter.
-    fn check_step_sizes(&self, tick: Tick<'_>) -> Result<()> {
-        let first = tick.pieces.first().map_or(tick.h, |piece| piece.h);
-        let uneven = tick.pieces.iter().any(|piece| (piece.h - first).abs() > 1e-12 * first);
+    fn check_step_sizes(&self, context: StepContext<'_>) -> Result<()> {
+        let first = context.blocks.first().map_or(context.h, |block| block.h);
+        let uneven = context.blocks.iter().any(|block| (block.h - first).abs() > 1e-12 * first);
         if self.metric.shape() == MetricShape::Dense && uneven {
-            let value = format!("different by parameter at iteration {}", tick.t);
+            let value = format!("different by parameter at iteration {}", context.t);
             let expected = "with a dense metric all parameters have the same step size; put the scales into the metric";
             return Err(Error::Setting { name: "the step size", value, expected });
         }
@@ -48,7 +85,7 @@ impl Sgrld {
     }
 }
 
-/// θ, and room to work in.
+/// The position θ and the buffers of a step.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     theta: Vec<f64>,
@@ -64,18 +101,18 @@ pub struct State {
     work: MetricWork,
 }
 
-positioned!(State);
+impl_has_position!(State);
 
 impl<G: GradientEstimator> Dynamics<G> for Sgrld {
     type State = State;
 
-    /// M, its factor, and M at two points for Γ.
+    /// Counts M, its factor, and M at two points for Γ.
     fn workspace(&self, dim: usize) -> usize {
         self.metric.shape().dense_bytes(dim, 4)
     }
 
-    fn init(&self, theta: &[f64], tick: Tick<'_>, _oracle: &mut Oracle<G>) -> Result<State> {
-        self.check_step_sizes(tick)?;
+    fn init(&self, theta: &[f64], context: StepContext<'_>, _oracle: &mut Oracle<G>) -> Result<State> {
+        self.check_step_sizes(context)?;
         let mut m = Vec::new();
         self.metric.at(theta, &mut m)?;
         let gamma = vec![0.0; theta.len()];
@@ -83,28 +120,28 @@ impl<G: GradientEstimator> Dynamics<G> for Sgrld {
         Ok(State { theta: theta.to_vec(), scratch: Scratch::default(), m, gamma, factor: None, work })
     }
 
-    fn step(&self, state: &mut State, tick: Tick<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
-        self.check_step_sizes(tick)?;
+    fn step(&self, state: &mut State, context: StepContext<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
+        self.check_step_sizes(context)?;
         let State { theta, scratch, m, gamma, factor, work } = state;
-        let log_posterior = oracle.fresh(theta, scratch.gradient(theta.len()))?;
+        let log_posterior = oracle.gradient(theta, scratch.gradient(theta.len()))?;
         self.metric.at(theta, m)?;
         if self.gamma {
             gamma.resize(theta.len(), 0.0);
             self.metric.gamma(theta, gamma, work);
         }
         match self.metric.shape() {
-            MetricShape::Diagonal => scratch.diagonal_step(theta, m, tick, oracle.noise()),
+            MetricShape::Diagonal => scratch.diagonal_step(theta, m, context, oracle.noise()),
             MetricShape::Dense => {
                 let factor = refactored(factor, m, theta.len())?;
-                scratch.factored_step(theta, tick, oracle.noise(), |from, to, transpose| {
+                scratch.factored_step(theta, context, oracle.noise(), |from, to, transpose| {
                     if transpose { factor.transpose_product(from, to) } else { factor.product(from, to) }
                 });
             }
         }
         if self.gamma {
-            for piece in tick.pieces {
-                let factor = 0.5 * piece.h * tick.temperature;
-                let moved = theta[piece.range.clone()].iter_mut().zip(&gamma[piece.range.clone()]);
+            for block in context.blocks {
+                let factor = 0.5 * block.h * context.temperature;
+                let moved = theta[block.range.clone()].iter_mut().zip(&gamma[block.range.clone()]);
                 moved.for_each(|(theta, gamma)| *theta += factor * gamma);
             }
         }
@@ -139,14 +176,14 @@ impl<G: GradientEstimator> Dynamics<G> for Sgrld {
     }
 }
 
-/// The factor of `m`, in the memory of the last one.
+/// Returns the Cholesky factor of `m`, computed in the buffer of the previous factor.
 fn refactored<'a>(factor: &'a mut Option<Cholesky>, m: &[f64], dim: usize) -> Result<&'a Cholesky> {
-    let refused = |error| not_positive_definite("M(theta)", &error);
+    let invalid = |error| not_positive_definite("M(theta)", &error);
     match factor {
         Some(factor) => {
-            factor.refactor(m).map_err(refused)?;
+            factor.refactor(m).map_err(invalid)?;
             Ok(factor)
         }
-        None => Ok(factor.insert(Cholesky::new(m, dim).map_err(refused)?)),
+        None => Ok(factor.insert(Cholesky::new(m, dim).map_err(invalid)?)),
     }
 }

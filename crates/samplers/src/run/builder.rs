@@ -1,40 +1,100 @@
-//! Putting a run together.
+//! The builder of runs: see [`Builder`].
 
 use std::sync::Arc;
 
-use sgmcmc_core::minibatch::IntoScheme;
-use sgmcmc_core::{Error, ModeFinder, Result, Target};
+use sgmcmc_gradient::minibatch::IntoScheme;
+use sgmcmc_gradient::{ModeFinder, Result, Target, settings};
 
-use super::checkpoint::{CheckpointStore, Checkpoints, Every};
-use super::monitor::{StopSignal, Watch};
+use super::checkpoint::{CheckpointInterval, CheckpointStore, Checkpoints};
+use super::monitor::{ProgressOption, StopSignal};
 use super::{FindMode, Minibatched, NoMode};
 use crate::gibbs::{GibbsFactory, GibbsUpdate};
 use crate::schedule::{Halved, SharedSchedule};
 use crate::step_size::StepSize;
 use crate::threshold::SamplingThreshold;
 
-/// A run in the making: what is sampled, by which algorithm, on which gradients, for how long.
+/// A run: the target, the algorithm, the gradient estimator, the step size, and the settings of the chains.
 ///
-/// | setting | default | purpose |
+/// [`new`](Self::new) and the [presets](crate::presets) create a run. [`sample`](Self::sample) runs all chains and
+/// keeps the draws in memory, [`sample_into`](Self::sample_into) passes them to sinks, and [`start`](Self::start)
+/// creates a chain that is stepped by hand.
+///
+/// | setting | default | meaning |
 /// |---|---|---|
 /// | [`minibatch`](Self::minibatch) | 1 % | observations per gradient: a count, a proportion, or a scheme |
-/// | [`temperature`](Self::temperature) | 1 | T of the target p(θ\|x)^{1/T}; a number or a schedule |
-/// | [`seed`](Self::seed) | 0 | of all randomness |
-/// | [`chains`](Self::chains) | 1 | chains that run side by side on threads |
-/// | [`burn_in`](Self::burn_in) | 0 | iterations before the first draw |
-/// | [`thin`](Self::thin) | 1 | iterations per draw |
-/// | [`jitter`](Self::jitter) | 10 | how far chains with a common start begin apart, in standard deviations of the noise of one step |
-/// | [`memory_limit`](Self::memory_limit) | 4 GiB | most that stored draws may take |
-/// | [`undefined_limit`](Self::undefined_limit) | 100 | iterations in a row without a finite log posterior that end a chain |
-/// | [`find_mode`](Self::find_mode) | only with control variates | start at the posterior mode |
-/// | [`gibbs`](Self::gibbs) | – | an update of some parameters after every step |
-/// | [`collect_below`](Self::collect_below) | – | keep draws from the sampling threshold on |
-/// | [`progress`](Self::progress) | off | who is told how far the chains of `sample` are |
-/// | [`stop_on`](Self::stop_on) | – | a signal that ends chains early |
-/// | [`checkpoint`](Self::checkpoint) | – | save chains on the way, and go on from there |
+/// | [`temperature`](Self::temperature) | 1 | temperature T of the target p(θ\|x)^{1/T}; a number or a schedule |
+/// | [`seed`](Self::seed) | 0 | seed of the random number generators |
+/// | [`chains`](Self::chains) | 1 | number of chains, run in parallel |
+/// | [`burn_in`](Self::burn_in) | 0 | number of iterations before the first draw |
+/// | [`thin`](Self::thin) | 1 | number of iterations per draw |
+/// | [`jitter`](Self::jitter) | 10 | distance of chains with a common start, in standard deviations of the noise of one step |
+/// | [`memory_limit`](Self::memory_limit) | 4 GiB | largest size of the stored draws, in bytes |
+/// | [`undefined_limit`](Self::undefined_limit) | 100 | number of consecutive iterations without a finite log posterior that end a chain |
+/// | [`find_mode`](Self::find_mode) | only with control variates | search for the posterior mode, and start there |
+/// | [`gibbs`](Self::gibbs) | none | update of some parameters after every step |
+/// | [`collect_below`](Self::collect_below) | none | sampling threshold from which draws are kept |
+/// | [`progress`](Self::progress) | off | progress reports |
+/// | [`stop_on`](Self::stop_on) | none | signal that ends chains early |
+/// | [`checkpoint`](Self::checkpoint) | none | store and interval of checkpoints |
+///
+/// # Examples
+///
+/// A logistic regression with two chains of SGLD:
+///
+/// ```
+/// use sgmcmc::algorithms::Sgld;
+/// use sgmcmc::distributions::*;
+/// use sgmcmc::gradient::MinibatchGradient;
+/// use sgmcmc::minibatch::WithoutReplacement;
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::sink::{Moments, Spread};
+///
+/// #[derive(TensorTree)]
+/// struct Weights {
+///     bias: Tensor<1>,
+///     beta: Tensor<1>,
+/// }
+///
+/// #[derive(TensorTree)]
+/// struct Observations {
+///     x: Tensor<2>,
+///     y: Tensor<1>,
+/// }
+///
+/// let model = Model::new(|w: Weights, o: Observations| {
+///     let logits = o.x.matmul(w.beta.unsqueeze_dim(1)).squeeze_dim::<1>(1) + w.bias;
+///     BernoulliLogits::new(logits).log_prob(o.y)
+/// })
+/// .prior(|w: Weights| Normal::new(0.0, 1.0).log_prob(w.beta).sum() + Normal::new(0.0, 1.0).log_prob(w.bias).sum());
+/// let x = array(vec![0.5, 1.0, -1.0, 2.0, 0.0, 3.0, 1.0, 1.0], [4, 2])?;
+/// let data = Dataset::new(Observations { x, y: array(vec![1.0, 0.0, 1.0, 1.0], [4])? })?;
+/// let start = Weights { bias: zeros([1]), beta: zeros([2]) };
+///
+/// let gradient = MinibatchGradient::new(WithoutReplacement::new(2));
+/// let run = Builder::new(model.with(&data), Sgld, gradient, 1e-2)
+///     .seed(13)
+///     .chains(2)
+///     .burn_in(100)
+///     .thin(2);
+///
+/// // All draws in memory.
+/// let fit = run.sample(&start, 250)?;
+/// assert_eq!(fit.chains().len(), 2);
+/// assert_eq!(fit.summary().rows().len(), 3);
+///
+/// // Only moments: one sink per chain, and the outcome of each chain.
+/// let outputs = run.sample_into(&start, 250, |_chain| Moments::new(Spread::Variances))?;
+/// assert_eq!(outputs.len(), 2);
+///
+/// // Step by step.
+/// let mut sampler = run.start(&start)?;
+/// sampler.step()?;
+/// assert_eq!(sampler.position().len(), 3);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Builder<T, D, G, M = NoMode> {
-    pub(super) target: T,
+    pub(super) target: Arc<T>,
     pub(super) dynamics: D,
     pub(super) gradient: G,
     pub(super) mode: M,
@@ -43,7 +103,7 @@ pub struct Builder<T, D, G, M = NoMode> {
     pub(super) plan: Plan,
 }
 
-/// How long, how often, from where, and under whose eyes.
+/// Run settings that do not depend on the algorithm.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) seed: u64,
@@ -53,17 +113,17 @@ pub(super) struct Plan {
     pub(super) jitter: f64,
     pub(super) memory_limit: usize,
     pub(super) undefined_limit: u64,
-    pub(super) watch: Watch,
+    pub(super) progress: ProgressOption,
     pub(super) stop: StopSignal,
     pub(super) checkpoints: Option<Checkpoints>,
     pub(super) gibbs: Option<GibbsFactory>,
     pub(super) threshold: Option<SamplingThreshold>,
-    /// Whether the bias of chains is examined when they end.
-    pub(super) examine: bool,
+    /// Whether the bias of chains is predicted when they end.
+    pub(super) predicts_bias: bool,
 }
 
 impl<T: Target, D, G> Builder<T, D, G> {
-    /// A run of `dynamics` on the gradients of `gradient` with steps of `step_size`.
+    /// Creates a run of the algorithm `dynamics` with the gradient estimator `gradient` and the step size `step_size`.
     pub fn new(target: T, dynamics: D, gradient: G, step_size: impl Into<StepSize>) -> Self {
         let plan = Plan {
             seed: 0,
@@ -73,47 +133,50 @@ impl<T: Target, D, G> Builder<T, D, G> {
             jitter: 10.0,
             memory_limit: 4 << 30,
             undefined_limit: 100,
-            watch: Watch::Off,
+            progress: ProgressOption::Off,
             stop: StopSignal::new(),
             checkpoints: None,
             gibbs: None,
             threshold: None,
-            examine: true,
+            predicts_bias: true,
         };
         let (step_size, temperature) = (step_size.into(), 1.0.into());
-        Self { target, dynamics, gradient, mode: NoMode, step_size, temperature, plan }
+        Self { target: Arc::new(target), dynamics, gradient, mode: NoMode, step_size, temperature, plan }
     }
 }
 
 impl<T, D, G, M> Builder<T, D, G, M> {
-    /// The algorithm, to change its settings.
+    /// Sets the algorithm.
     #[must_use]
     pub fn dynamics<E>(self, dynamics: E) -> Builder<T, E, G, M> {
         let Self { target, gradient, mode, step_size, temperature, plan, .. } = self;
         Builder { target, dynamics, gradient, mode, step_size, temperature, plan }
     }
 
-    /// The gradient estimator.
+    /// Sets the gradient estimator.
     #[must_use]
     pub fn gradient<H>(self, gradient: H) -> Builder<T, D, H, M> {
         let Self { target, dynamics, mode, step_size, temperature, plan, .. } = self;
         Builder { target, dynamics, gradient, mode, step_size, temperature, plan }
     }
 
-    /// Looks for the posterior mode with `search`, from the start of the first chain: [`LbfgsSearch`](sgmcmc_core::LbfgsSearch) on all
-    /// observations, [`ModeSearch`](sgmcmc_core::ModeSearch) on variance-reduced minibatches (on all observations if the estimator has no
-    /// minibatches), or [`AutoSearch`](sgmcmc_core::AutoSearch), which chooses the cheaper of the two. The mode becomes the center of control
-    /// variates.
+    /// Searches for the posterior mode with `search` before the run, from the start of the first chain. The mode
+    /// becomes the center of control variates.
     ///
-    /// With one start for all chains, they begin at the mode, [`jitter`](Self::jitter) apart. With a start for each chain
-    /// ([`Starts::Each`](super::Starts), [`Starts::drawn`](super::Starts::drawn)) they begin where they are told.
+    /// [`LbfgsSearch`](sgmcmc_gradient::LbfgsSearch) uses all observations. [`ModeSearch`](sgmcmc_gradient::ModeSearch)
+    /// uses variance-reduced minibatches, or all observations if the estimator has no minibatches.
+    /// [`AutoSearch`](sgmcmc_gradient::AutoSearch) chooses the cheaper of the two.
+    ///
+    /// With one start for all chains, they begin at the mode, [`jitter`](Self::jitter) apart. With one start per chain
+    /// ([`Starts::Each`](super::Starts), [`Starts::drawn`](super::Starts::drawn)) they begin at their starts.
     #[must_use]
     pub fn find_mode<F: ModeFinder>(self, search: F) -> Builder<T, D, G, FindMode<F>> {
         let Self { target, dynamics, gradient, step_size, temperature, plan, .. } = self;
         Builder { target, dynamics, gradient, mode: FindMode(search), step_size, temperature, plan }
     }
 
-    /// Draws minibatches so: an integer is a count, a float a proportion, both without replacement; or any scheme.
+    /// Sets the minibatch scheme: an integer is a count, a float a proportion, both without replacement, or any
+    /// [`Scheme`](sgmcmc_gradient::minibatch::Scheme).
     #[must_use]
     pub fn minibatch<S: IntoScheme>(self, scheme: S) -> Builder<T, D, G::With<S::Scheme>, M>
     where
@@ -126,85 +189,92 @@ impl<T, D, G, M> Builder<T, D, G, M> {
 
     /// Sets the temperature T: a number or a schedule.
     ///
-    /// The values of the parameters are sampled from p(θ|x)^{1/T}, prior and likelihood alike. The Jacobian of constraints is not
-    /// tempered, so that this holds for constrained parameters too. On a model that has a temperature of its own
-    /// ([`Model::temperature`](sgmcmc_core::Model::temperature)) the two multiply. A Gibbs update must itself draw from the conditional
+    /// The values of the parameters are sampled from p(θ|x)^{1/T}, prior and likelihood alike. The Jacobian of
+    /// constraints is not tempered, so that this holds for constrained parameters too. On a model with its own
+    /// temperature (`Model::temperature`) the two multiply. A Gibbs update must itself draw from the conditional
     /// distributions of p(θ|x)^{1/T}.
     ///
-    /// At T = 0 there is no noise and the chain climbs to a mode of p(θ|x) as a density of the values, which is where p(θ|x)^{1/T}
-    /// concentrates as T falls. This is not the mode that [`find_mode`](Self::find_mode) looks for, which is that of the density of the
-    /// coordinates, Jacobian included. A density whose mode is on the boundary of a constraint, such as the exponential's, has none in
-    /// coordinates: they drift off without end. Methods that accept or reject need T > 0.
+    /// At T = 0 there is no noise, and the chain ascends to a mode of p(θ|x) as a density of the values. This is the
+    /// limit of p(θ|x)^{1/T} as T decreases. It is not the mode of [`find_mode`](Self::find_mode), which is that of the
+    /// density of the coordinates, Jacobian included. If the mode of a density is on the boundary of a constraint, as
+    /// for the exponential distribution, its coordinates are infinite and the chain diverges. Metropolis algorithms
+    /// need T > 0.
     #[must_use]
     pub fn temperature(self, temperature: impl Into<SharedSchedule>) -> Self {
         Self { temperature: temperature.into(), ..self }
     }
 
-    /// The seed of all randomness. The same seed gives the same draws whatever the number of threads.
+    /// Sets the seed of all random number generators. The same seed gives the same draws for every number of threads.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.plan.seed = seed;
         self
     }
 
-    /// How many chains are run, side by side on threads. An algorithm that interleaves M chains is recorded as M chains for each
-    /// of these, see [`sample`](Self::sample).
+    /// Sets the number of chains, which run in parallel. An algorithm with M interleaved chains is recorded as M chains
+    /// for each of these, see [`sample`](Self::sample).
     #[must_use]
     pub fn chains(mut self, chains: usize) -> Self {
         self.plan.chains = chains;
         self
     }
 
-    /// Iterations before the first draw.
+    /// Sets the number of iterations before the first draw.
     #[must_use]
     pub fn burn_in(mut self, iterations: u64) -> Self {
         self.plan.burn_in = iterations;
         self
     }
 
-    /// Iterations per draw. An algorithm that interleaves M chains keeps every k-th round of M iterations, k = `iterations`: every
-    /// k-th draw of each of its chains.
+    /// Sets the number of iterations per draw. An algorithm with M interleaved chains keeps every k-th round of M
+    /// iterations, k = `iterations`, and so every k-th draw of each of its chains.
     #[must_use]
     pub fn thin(mut self, iterations: u64) -> Self {
         self.plan.thin = iterations;
         self
     }
 
-    /// Sets how far chains with a common start begin apart: `jitter` times √h F z with z standard normal, h the first step size and M = F Fᵀ the
-    /// matrix of the algorithm. In the units of the algorithm that is `jitter` standard deviations of the noise of its first step.
+    /// Sets the distance of chains with a common start: each is moved by `jitter` √h F z, where z is standard normal, h
+    /// the first step size and M = F Fᵀ the matrix of the algorithm. This is `jitter` standard deviations of the noise
+    /// of the first step.
     #[must_use]
     pub fn jitter(mut self, jitter: f64) -> Self {
         self.plan.jitter = jitter;
         self
     }
 
-    /// Sets how many bytes the stored draws and the dense matrices of the algorithm may take, for all chains together.
+    /// Sets the largest size in bytes of the stored draws and of the dense matrices of the algorithm, each for all
+    /// chains together.
     #[must_use]
     pub fn memory_limit(mut self, bytes: usize) -> Self {
         self.plan.memory_limit = bytes;
         self
     }
 
-    /// Sets after how many iterations in a row without a finite log posterior a chain ends. Its draws are kept, and its ending says so.
+    /// Sets the number of consecutive iterations without a finite log posterior after which a chain ends. Its draws are
+    /// kept, and its outcome is an error.
     ///
-    /// A log posterior that is NaN or infinite means that the chain is outside the support of the model, where its draws say nothing
-    /// about the posterior. [`Fit::check`](crate::Fit::check) counts such draws whatever the limit. `u64::MAX` lets a chain go on.
+    /// A log posterior that is NaN or infinite means that the chain is outside the support of the model, where its
+    /// draws do not represent the posterior. [`Fit::check`](sgmcmc_fit::Fit::check) counts such draws at every limit.
+    /// `u64::MAX` disables the limit.
     #[must_use]
     pub fn undefined_limit(mut self, iterations: u64) -> Self {
         self.plan.undefined_limit = iterations;
         self
     }
 
-    /// How [`sample`](Self::sample) and [`sample_into`](Self::sample_into) are watched: [`Watch::lines`], or any reporter by
-    /// [`Watch::by`]. The search for a mode, and a chain stepped by hand, are not watched.
+    /// Sets the progress reports of [`sample`](Self::sample) and [`sample_into`](Self::sample_into):
+    /// [`ProgressOption::lines`], or any reporter with [`ProgressOption::by`]. The mode search and chains stepped by
+    /// hand make no reports.
     #[must_use]
-    pub fn progress(mut self, watch: Watch) -> Self {
-        self.plan.watch = watch;
+    pub fn progress(mut self, progress: ProgressOption) -> Self {
+        self.plan.progress = progress;
         self
     }
 
-    /// The same run with half the step size and twice the iterations per draw and of burn-in, on other randomness: for
-    /// [`Fit::step_halving`](crate::Fit::step_halving). Settings of the algorithm that count iterations stay.
+    /// Returns this run with half the step size, twice the iterations per draw and of burn-in, and another seed, for
+    /// [`Fit::step_halving`](sgmcmc_fit::Fit::step_halving). Settings of the algorithm that count iterations are not
+    /// changed.
     #[must_use]
     pub fn halved(mut self) -> Self {
         self.step_size = self.step_size.map(|schedule| Halved(schedule).into());
@@ -214,55 +284,55 @@ impl<T, D, G, M> Builder<T, D, G, M> {
         self
     }
 
-    /// Lets `signal` stop the chains; what they have drawn is kept.
+    /// Sets a signal that stops the chains. Their draws are kept.
     #[must_use]
     pub fn stop_on(mut self, signal: &StopSignal) -> Self {
         self.plan.stop = signal.clone();
         self
     }
 
-    /// Keeps draws only from the sampling threshold of Welling & Teh on, after the burn-in, and reports αₜ with each of them.
+    /// Sets the sampling threshold of Welling & Teh. After the burn-in, draws are kept once the threshold is reached.
+    /// αₜ is recorded with each draw.
     #[must_use]
     pub fn collect_below(mut self, threshold: SamplingThreshold) -> Self {
         self.plan.threshold = Some(threshold);
         self
     }
 
-    /// Lets an update of some parameters follow every step; `make` makes it from the number of the chain.
+    /// Sets an update of some parameters that follows every step. `make` creates the update of each chain from the
+    /// index of the chain.
     #[must_use]
     pub fn gibbs<U: GibbsUpdate + 'static>(mut self, make: impl Fn(usize) -> U + Send + Sync + 'static) -> Self {
         self.plan.gibbs = Some(GibbsFactory::new(make));
         self
     }
 
-    /// Saves every chain to `store` on the way. A run of the same settings with the same store goes on where the saved one ended, and
-    /// gives the same draws, bit for bit, as one that was never interrupted. It may ask for more draws, which makes the run longer; to
-    /// ask for fewer than were saved is an error.
+    /// Sets the store and the interval of checkpoints.
     ///
-    /// A checkpoint is refused if it is damaged or if anything that the draws depend on has changed: the data, the model, its
-    /// parameters, the algorithm, the estimator, the start, the seed, step sizes and temperatures. Models are compared by their recorded
-    /// operations or, on the eager engine and for models written by hand, by their values at several points. Schedules given by closures
-    /// are compared at the first 1024 iterations and at ever fewer of the later ones. Gibbs updates and closures inside of sinks are
-    /// not compared.
+    /// A run of the same settings with the same store resumes from the last checkpoint. Its draws are bit for bit those
+    /// of a run without interruption. It may have more draws than the saved run. Fewer draws than were saved are an
+    /// error.
+    ///
+    /// A checkpoint is an error if it is damaged or if anything that the draws depend on has changed: the data, the
+    /// model, its parameters, the algorithm, the estimator, the start, the seed, step sizes and temperatures. Models
+    /// are compared by their recorded operations or, on the eager engine and for hand-written models, by their values
+    /// at several points. Schedules given by closures are compared at the first 1024 iterations and at increasing
+    /// distances after them. Gibbs updates and closures in sinks are not compared.
+    ///
+    /// See [`CheckpointInterval`] for an example.
     #[must_use]
-    pub fn checkpoint(mut self, store: impl CheckpointStore + 'static, every: Every) -> Self {
+    pub fn checkpoint(mut self, store: impl CheckpointStore + 'static, every: CheckpointInterval) -> Self {
         self.plan.checkpoints = Some(Checkpoints { store: Arc::new(store), every });
         self
     }
 }
 
 impl Plan {
+    /// Checks the settings.
     pub(super) fn check(&self) -> Result<()> {
-        let refuse = |name, value: String, expected| Err(Error::Setting { name, value, expected });
-        if self.chains == 0 {
-            return refuse("the number of chains", "0".into(), "run at least 1 chain");
-        }
-        if self.thin == 0 {
-            return refuse("thin", "0".into(), "take at least 1 iteration per draw");
-        }
-        if !(self.jitter.is_finite() && self.jitter >= 0.0) {
-            return refuse("jitter", self.jitter.to_string(), "it must be zero or a positive number");
-        }
+        settings::at_least("the number of chains", self.chains, 1, "run at least 1 chain")?;
+        settings::at_least("thin", self.thin, 1, "take at least 1 iteration per draw")?;
+        settings::non_negative("jitter", self.jitter)?;
         self.threshold.map_or(Ok(()), |threshold| threshold.check())
     }
 }

@@ -1,13 +1,13 @@
-//! Files that several chains of a run must not share.
+//! Checks that the chains of a run do not share files.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf, absolute};
 
-use sgmcmc_core::{Error, Result};
+use sgmcmc_gradient::{Error, Result};
 
-use crate::sink::Sink;
+use sgmcmc_fit::sink::Sink;
 
-/// An error if two sinks, or two parts of one, write the same file.
+/// Returns an error if two sinks, or two parts of one sink, write the same file.
 pub(super) fn check_distinct<S: Sink>(sinks: &[S]) -> Result<()> {
     let mut owners: HashMap<PathBuf, usize> = HashMap::new();
     for (chain, sink) in sinks.iter().enumerate() {
@@ -30,7 +30,7 @@ pub(super) fn check_distinct<S: Sink>(sinks: &[S]) -> Result<()> {
     Ok(())
 }
 
-/// The path without links, as far as it exists.
+/// Resolves links in the existing part of `path`.
 fn resolved(path: &Path) -> PathBuf {
     let path = absolute(path).unwrap_or_else(|_| path.to_owned());
     if let Ok(found) = path.canonicalize() {

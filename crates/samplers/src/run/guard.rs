@@ -1,19 +1,20 @@
-//! Panics of users' closures as errors.
+//! Conversion of panics in user closures into errors.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use sgmcmc_core::{Error, Result};
+use sgmcmc_gradient::{Error, Result};
 
-/// Runs `call`. A panic in it becomes [`Error::Panicked`], which says that it happened in `what`.
+/// Calls `call`. Converts a panic into [`Error::Panicked`] with the description `what`.
 ///
-/// Whatever `call` has borrowed may be in any state after a panic. Callers must use it only to hand out draws that were recorded before.
+/// Values borrowed by `call` may be in any state after a panic. Callers must use them only to return draws that were
+/// recorded before.
 pub(super) fn guard<T>(what: impl FnOnce() -> String, call: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(call))
         .unwrap_or_else(|panic| Err(Error::Panicked { what: what(), message: message(panic) }))
 }
 
-/// The message of a panic.
+/// Returns the message of a panic.
 fn message(panic: Box<dyn Any + Send>) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
@@ -28,9 +29,9 @@ fn message(panic: Box<dyn Any + Send>) -> String {
 mod tests {
     use super::*;
 
-    struct Grenade;
+    struct PanicsOnDrop;
 
-    impl Drop for Grenade {
+    impl Drop for PanicsOnDrop {
         fn drop(&mut self) {
             panic!("twice");
         }
@@ -41,6 +42,6 @@ mod tests {
         let caught = |call: fn() -> Result<()>| guard(|| "a test".into(), call).unwrap_err().to_string();
         assert_eq!(caught(|| panic!("boom")), "a test panicked: boom");
         assert_eq!(caught(|| panic!("{}", 1)), "a test panicked: 1");
-        assert_eq!(caught(|| std::panic::panic_any(Grenade)), "a test panicked: no message");
+        assert_eq!(caught(|| std::panic::panic_any(PanicsOnDrop)), "a test panicked: no message");
     }
 }

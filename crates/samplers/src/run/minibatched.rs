@@ -1,24 +1,24 @@
-//! Estimators that work on minibatches, whatever scheme draws them.
+//! Gradient estimators with an exchangeable minibatch scheme.
 
-use sgmcmc_core::gradient::Recentre;
-use sgmcmc_core::minibatch::Scheme;
-use sgmcmc_core::{ControlVariate, GradientEstimator, MinibatchGradient, Saga, Svrg};
+use sgmcmc_gradient::estimator::Recenter;
+use sgmcmc_gradient::minibatch::Scheme;
+use sgmcmc_gradient::{ControlVariate, GradientEstimator, MinibatchGradient, Saga, Svrg};
 
-/// An estimator whose minibatch scheme can be exchanged.
+/// A gradient estimator whose minibatch scheme can be exchanged.
 pub trait Minibatched: GradientEstimator {
-    /// The scheme.
+    /// The type of the scheme.
     type Scheme: Scheme;
-    /// The same estimator with another scheme.
+    /// The type of this estimator with another scheme.
     type With<S: Scheme>: Minibatched<Scheme = S>;
 
-    /// How minibatches are drawn.
+    /// Returns the minibatch scheme.
     fn scheme(&self) -> &Self::Scheme;
 
-    /// The same estimator with minibatches drawn by `scheme`.
+    /// Returns this estimator with the minibatch scheme `scheme`.
     fn with_scheme<S: Scheme>(self, scheme: S) -> Self::With<S>;
 
-    /// Tells the estimator where the posterior mode is.
-    fn centre_at(&mut self, mode: &[f64]) {
+    /// Centers the estimator at the posterior mode, if it has a center.
+    fn center_at(&mut self, mode: &[f64]) {
         let _ = mode;
     }
 }
@@ -45,12 +45,12 @@ impl<T: Scheme> Minibatched for ControlVariate<T> {
     }
 
     fn with_scheme<S: Scheme>(self, scheme: S) -> ControlVariate<S> {
-        let (centre, recentre): (_, Recentre) = (self.centre, self.recentre);
-        ControlVariate { scheme, centre, recentre }
+        let (center, recenter): (_, Recenter) = (self.center, self.recenter);
+        ControlVariate { scheme, center, recenter }
     }
 
-    fn centre_at(&mut self, mode: &[f64]) {
-        self.centre = Some(mode.to_vec());
+    fn center_at(&mut self, mode: &[f64]) {
+        self.center = Some(mode.to_vec());
     }
 }
 

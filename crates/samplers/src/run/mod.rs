@@ -1,4 +1,4 @@
-//! From a model to chains: builders, samplers that step, and runs that keep draws.
+//! Runs: the builder, samplers that are stepped by hand, and runs that keep draws.
 
 mod builder;
 mod checkpoint;
@@ -12,12 +12,12 @@ mod monitor;
 mod sampler;
 mod starts;
 
-pub use crate::fit::{ChainDraws, Ending, Fit, RunInfo, Summary, SummaryRow};
 pub use builder::Builder;
-pub use checkpoint::{CheckpointStore, Claim, Every};
-pub(crate) use checkpoint::{decode, encode};
+pub use checkpoint::{CheckpointInterval, CheckpointStore, Claim};
 pub use minibatched::Minibatched;
 pub use mode_plan::{FindMode, ModePlan, NoMode};
-pub use monitor::{Lines, Progress, Reporter, StopSignal, Watch};
+pub use monitor::{Progress, ProgressLines, ProgressOption, Reporter, StopSignal};
 pub use sampler::Sampler;
+#[cfg(feature = "nuts")]
+pub(crate) use starts::ChainStart;
 pub use starts::Starts;

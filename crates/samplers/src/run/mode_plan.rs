@@ -1,12 +1,12 @@
-//! Whether chains start at the posterior mode, and how it is found.
+//! The mode search before a run.
 
-use sgmcmc_core::{Evaluator, FullGradient, GradientEstimator, Mode, ModeFinder, Result, WithoutReplacement};
+use sgmcmc_gradient::{Evaluator, FullGradient, GradientEstimator, Mode, ModeFinder, Result, WithoutReplacement};
 
 use super::Minibatched;
 
-/// The step before chains start: whether the posterior mode is searched for.
+/// The mode search before the chains start: [`NoMode`] or [`FindMode`].
 pub trait ModePlan<G: GradientEstimator>: Send + Sync {
-    /// Searches from `theta` and centers the estimator at the mode found; `None` if there is no search.
+    /// Searches for the mode from `theta` and centers the estimator there. Returns `None` if there is no search.
     ///
     /// # Errors
     ///
@@ -14,7 +14,7 @@ pub trait ModePlan<G: GradientEstimator>: Send + Sync {
     fn find(&self, gradient: &mut G, evaluator: Box<dyn Evaluator>, theta: &[f64]) -> Result<Option<Mode>>;
 }
 
-/// Chains start at the start values.
+/// No mode search: chains start at the start values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NoMode;
 
@@ -24,7 +24,22 @@ impl<G: GradientEstimator> ModePlan<G> for NoMode {
     }
 }
 
-/// Chains start at the mode found by this search. Searches on minibatches draw them by the scheme of the gradient estimator.
+/// A mode search before the run. Searches on minibatches use the minibatch scheme of the gradient estimator.
+///
+/// [`Builder::find_mode`](crate::Builder::find_mode) creates it.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::mode::LbfgsSearch;
+/// use sgmcmc::prelude::*;
+///
+/// let model = Model::density(|x: Tensor<1>| (x - 2.0).square() * -0.5);
+/// let run = ula(&model, &Dataset::none(), 0.1).find_mode(LbfgsSearch::default());
+/// let fit = run.sample(&zeros([1]), 100)?;
+/// assert!((fit.mode().unwrap().theta[0] - 2.0).abs() < 0.1);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FindMode<F>(pub F);
 
@@ -32,7 +47,7 @@ impl<F: ModeFinder, G: Minibatched> ModePlan<G> for FindMode<F> {
     fn find(&self, gradient: &mut G, mut evaluator: Box<dyn Evaluator>, theta: &[f64]) -> Result<Option<Mode>> {
         evaluator.set_threads(rayon::current_num_threads());
         let mode = self.0.find(evaluator, Some(gradient.scheme().clone()), theta)?;
-        gradient.centre_at(&mode.theta);
+        gradient.center_at(&mode.theta);
         Ok(Some(mode))
     }
 }

@@ -1,4 +1,4 @@
-//! Watching and stopping a run: progress is data first, drawing second.
+//! Progress reports and stop signals.
 
 use std::fmt;
 use std::io::{IsTerminal, Write};
@@ -6,37 +6,50 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sgmcmc_core::{Error, Result};
+use sgmcmc_gradient::{Error, Result};
 
-/// Where a chain is.
+/// The progress of a chain.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::run::Progress;
+/// use std::time::Duration;
+///
+/// let (elapsed, rate) = (Duration::from_secs(10), 250.0);
+/// let progress = Progress { chain: 0, iteration: 2500, total: 5000, elapsed, rate, log_posterior: -12.3, ended: false };
+/// assert_eq!(progress.remaining(), Duration::from_secs(10));
+/// assert_eq!(progress.to_string(), "250/s, 10 s left, log posterior -12.3");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// The number of the chain, as counted by [`Builder::chains`](crate::Builder::chains): interleaved chains are reported
-    /// together.
+    /// The index of the chain, as counted by [`Builder::chains`](crate::Builder::chains): interleaved chains are
+    /// reported together.
     pub chain: usize,
-    /// Iterations done, burn-in included.
+    /// The number of iterations done, burn-in included.
     pub iteration: u64,
-    /// Iterations in all.
+    /// The total number of iterations.
     pub total: u64,
-    /// Since the chain began (or was resumed).
+    /// The time since the chain was started or resumed.
     pub elapsed: Duration,
-    /// Iterations per second since then.
+    /// The number of iterations per second in this time.
     pub rate: f64,
-    /// The last estimate of the log density: see [`StepInfo`](crate::StepInfo::log_posterior).
+    /// The last estimate of the log density: see [`StepInfo`](crate::chain::StepInfo::log_posterior).
     pub log_posterior: f64,
-    /// Whether the chain has ended, one way or another.
+    /// Whether the chain has ended, with or without an error.
     pub ended: bool,
 }
 
 impl Progress {
-    /// The time left at this rate.
+    /// Returns the remaining time at the current rate.
     pub fn remaining(&self) -> Duration {
         let left = self.total.saturating_sub(self.iteration) as f64 / self.rate;
         Duration::try_from_secs_f64(left).unwrap_or(Duration::ZERO)
     }
 }
 
-/// Speed, time left (or taken, once the chain has ended) and log posterior: "1802/s, 1 min 12 s left, log posterior -29671.4".
+/// Shows the rate, the remaining time (the elapsed time if the chain has ended) and the log posterior:
+/// "1802/s, 1 min 12 s left, log posterior -29671.4".
 impl fmt::Display for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = if self.rate < 10.0 { 2 } else { 0 };
@@ -50,6 +63,7 @@ impl fmt::Display for Progress {
     }
 }
 
+/// Formats a duration in the two largest units.
 fn in_words(time: Duration) -> String {
     match time.as_secs() {
         s @ 0..60 => format!("{s} s"),
@@ -58,9 +72,26 @@ fn in_words(time: Duration) -> String {
     }
 }
 
-/// Told where chains are, from their threads, a few times a second and when each ends.
+/// Receives progress reports. The threads of the chains call it a few times a second, and when a chain ends.
+///
+/// Closures `Fn(&Progress)` implement it.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::run::{Progress, ProgressOption};
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// static DONE: AtomicU64 = AtomicU64::new(0);
+/// let model = Model::density(|x: Tensor<1>| x.square() * -0.5);
+/// let option = ProgressOption::by(|progress: &Progress| DONE.store(progress.iteration, Ordering::Relaxed));
+/// ula(&model, &Dataset::none(), 0.1).progress(option).sample(&zeros([1]), 100)?;
+/// assert_eq!(DONE.load(Ordering::Relaxed), 100);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 pub trait Reporter: Send + Sync {
-    /// Chain `progress.chain` is here.
+    /// Reports the progress of chain `progress.chain`.
     fn report(&self, progress: &Progress);
 }
 
@@ -70,29 +101,50 @@ impl<F: Fn(&Progress) + Send + Sync> Reporter for F {
     }
 }
 
-/// One line per report to standard error, at most one every few seconds and chain.
+/// A reporter that writes lines to standard error.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::run::{ProgressLines, ProgressOption};
+///
+/// let option = ProgressOption::by(ProgressLines);
+/// assert!(matches!(option, ProgressOption::By(..)));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lines;
+pub struct ProgressLines;
 
-impl Reporter for Lines {
+impl Reporter for ProgressLines {
     fn report(&self, progress: &Progress) {
         let Progress { chain, iteration, total, .. } = progress;
-        // Nothing to be done if standard error is closed, and no reason to stop sampling.
+        // A closed standard error is no reason to stop sampling.
         let _ = writeln!(std::io::stderr().lock(), "chain {chain}: {iteration}/{total}, {progress}");
     }
 }
 
-/// How a run is watched.
+/// The progress option of a run.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::run::ProgressOption;
+///
+/// let model = Model::density(|x: Tensor<1>| x.square() * -0.5);
+/// let run = ula(&model, &Dataset::none(), 0.1).progress(ProgressOption::lines());
+/// assert_eq!(run.sample(&zeros([1]), 100)?.chains()[0].len(), 100);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Default)]
-pub enum Watch {
-    /// Not at all.
+pub enum ProgressOption {
+    /// No reports.
     #[default]
     Off,
-    /// By a reporter, told this often.
+    /// Reports to this reporter, at this interval.
     By(Arc<dyn Reporter>, Duration),
 }
 
-impl fmt::Debug for Watch {
+impl fmt::Debug for ProgressOption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Off => f.write_str("Off"),
@@ -101,39 +153,54 @@ impl fmt::Debug for Watch {
     }
 }
 
-impl Watch {
-    /// Lines on standard error: every two seconds on a terminal, every ten elsewhere.
+impl ProgressOption {
+    /// Creates an option that writes [`ProgressLines`] every two seconds to a terminal, every ten seconds otherwise.
     pub fn lines() -> Self {
         let seconds = if std::io::stderr().is_terminal() { 2 } else { 10 };
-        Self::By(Arc::new(Lines), Duration::from_secs(seconds))
+        Self::By(Arc::new(ProgressLines), Duration::from_secs(seconds))
     }
 
-    /// Any reporter, told five times a second.
+    /// Creates an option that calls `reporter` five times a second.
     pub fn by(reporter: impl Reporter + 'static) -> Self {
         Self::By(Arc::new(reporter), Duration::from_millis(200))
     }
 }
 
-/// Asks chains to stop after their current step. Cloning gives another handle to the same request.
+/// A signal that stops chains after their current step. Clones share the signal.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::fit::ChainOutcome;
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::run::StopSignal;
+///
+/// let model = Model::density(|x: Tensor<1>| x.square() * -0.5);
+/// let signal = StopSignal::new();
+/// signal.stop();
+/// let fit = ula(&model, &Dataset::none(), 0.1).stop_on(&signal).sample(&zeros([1]), 100)?;
+/// assert!(matches!(fit.outcomes()[0], ChainOutcome::Stopped));
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct StopSignal(Arc<AtomicBool>);
 
 impl StopSignal {
-    /// A signal nobody has given yet.
+    /// Creates a signal that has not been triggered.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A signal that Ctrl-C gives. One per program: the second is refused.
+    /// Creates a signal that Ctrl-C triggers. A program can have one such signal.
     ///
     /// # Errors
     ///
-    /// If the program already does something else on Ctrl-C.
+    /// Returns an error if the program already has a handler of Ctrl-C.
     pub fn on_ctrl_c() -> Result<Self> {
         let signal = Self::new();
-        let given = signal.clone();
-        // Not `try_set_handler`, which takes the ignored Ctrl-C of a program in the background for a handler.
-        ctrlc::set_handler(move || given.stop()).map_err(|error| Error::Setting {
+        let triggered = signal.clone();
+        // `try_set_handler` would mistake the ignored Ctrl-C of a background program for a handler.
+        ctrlc::set_handler(move || triggered.stop()).map_err(|error| Error::Setting {
             name: "the handler of Ctrl-C",
             value: error.to_string(),
             expected: "a program has one; share that signal",
@@ -141,39 +208,40 @@ impl StopSignal {
         Ok(signal)
     }
 
-    /// Asks chains to stop.
+    /// Triggers the signal.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether chains were asked to stop.
+    /// Returns whether the signal has been triggered.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// The watch over one chain. Looks at the clock only now and then, so that fast chains do not pay for it.
+/// Reports the progress of one chain at intervals. Reads the clock only in some iterations, since that is slow relative
+/// to fast steps.
 #[derive(Debug)]
-pub(super) struct Clock {
-    watch: Watch,
+pub(super) struct ProgressClock {
+    option: ProgressOption,
     chain: usize,
     total: u64,
-    began: Instant,
+    start: Instant,
     first: u64,
     last: Instant,
-    /// Look at the clock every so many iterations.
+    /// The number of iterations between two readings of the clock.
     stride: u64,
 }
 
-impl Clock {
-    pub(super) fn new(watch: Watch, chain: usize, first: u64, total: u64) -> Self {
+impl ProgressClock {
+    pub(super) fn new(option: ProgressOption, chain: usize, first: u64, total: u64) -> Self {
         let now = Instant::now();
-        Self { watch, chain, total, began: now, first, last: now, stride: 1 }
+        Self { option, chain, total, start: now, first, last: now, stride: 1 }
     }
 
-    /// Reports if it is time to.
-    pub(super) fn tick(&mut self, iteration: u64, log_posterior: f64) {
-        let Watch::By(reporter, interval) = &self.watch else { return };
+    /// Reports the progress if the interval has passed.
+    pub(super) fn report_if_due(&mut self, iteration: u64, log_posterior: f64) {
+        let ProgressOption::By(reporter, interval) = &self.option else { return };
         if !iteration.is_multiple_of(self.stride) {
             return;
         }
@@ -181,20 +249,21 @@ impl Clock {
             reporter.report(&self.progress(iteration, log_posterior, false));
             self.last = Instant::now();
         } else {
-            let per_second = (iteration - self.first) as f64 / self.began.elapsed().as_secs_f64().max(1e-9);
-            // About a hundred looks a second.
+            let per_second = (iteration - self.first) as f64 / self.start.elapsed().as_secs_f64().max(1e-9);
+            // About a hundred readings a second.
             self.stride = ((per_second / 100.0) as u64).max(1);
         }
     }
 
+    /// Reports the end of the chain.
     pub(super) fn end(&self, iteration: u64, log_posterior: f64) {
-        if let Watch::By(reporter, _) = &self.watch {
+        if let ProgressOption::By(reporter, _) = &self.option {
             reporter.report(&self.progress(iteration, log_posterior, true));
         }
     }
 
     fn progress(&self, iteration: u64, log_posterior: f64, ended: bool) -> Progress {
-        let elapsed = self.began.elapsed();
+        let elapsed = self.start.elapsed();
         let rate = (iteration - self.first) as f64 / elapsed.as_secs_f64().max(1e-9);
         Progress { chain: self.chain, iteration, total: self.total, elapsed, rate, log_posterior, ended }
     }
@@ -205,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_is_told_in_words() {
+    fn progress_is_described_in_words() {
         let at = |iteration, rate, ended| {
             let elapsed = Duration::from_secs(3725);
             Progress { chain: 1, iteration, total: 10_000, elapsed, rate, log_posterior: -12.34, ended }.to_string()

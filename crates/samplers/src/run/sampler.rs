@@ -1,76 +1,117 @@
-//! A chain with typed parameters, to be stepped by hand.
+//! Chains that are stepped by hand: see [`Sampler`].
 
-use sgmcmc_core::{Layout, Mode, Result, TensorTree, default_device};
+use std::fmt;
+use std::sync::Arc;
 
-use crate::kernel::{Kernel, StepInfo};
+use sgmcmc_gradient::{Layout, Mode, Result, Target};
 
-/// One chain, moved by [`step`](Self::step); nothing is stored but where it is.
-#[derive(Debug)]
+use crate::chain::{Chain, StepInfo};
+
+/// A chain with typed parameters that is moved by [`step`](Self::step). It stores no draws.
+///
+/// [`Builder::start`](crate::Builder::start) creates it.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::sink::RunningMoments;
+///
+/// let model = Model::density(|x: Tensor<1>| (x - 2.0).square() * -0.5);
+/// let mut sampler = mala(&model, &Dataset::none(), 1.0).seed(1).start(&zeros([1]))?;
+/// let mut moments = RunningMoments::new();
+/// for _ in 0..2000 {
+///     sampler.step()?;
+///     moments.push(sampler.position(), 1.0)?;
+/// }
+/// assert!((moments.mean()[0] - 2.0).abs() < 0.4);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 pub struct Sampler<P> {
-    kernel: Box<dyn Kernel>,
+    chain: Box<dyn Chain>,
+    target: Arc<dyn Target<Params = P>>,
+    /// Parameters with the structure of the start, used to unflatten positions.
     template: P,
     values: Vec<f64>,
     mode: Option<Mode>,
 }
 
-impl<P: TensorTree> Sampler<P> {
-    pub(super) fn new(kernel: Box<dyn Kernel>, template: P, mode: Option<Mode>) -> Result<Self> {
-        let values = kernel.layout().values(kernel.position())?;
-        Ok(Self { kernel, template, values, mode })
+impl<P> fmt::Debug for Sampler<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sampler").field("chain", &self.chain).field("mode", &self.mode).finish_non_exhaustive()
+    }
+}
+
+impl<P: Send + Sync + 'static> Sampler<P> {
+    /// Creates a sampler of `chain`, which started at `start` or at `mode`.
+    pub(super) fn new(
+        chain: Box<dyn Chain>,
+        target: Arc<dyn Target<Params = P>>,
+        start: &P,
+        mode: Option<Mode>,
+    ) -> Result<Self> {
+        let values = chain.layout().values(chain.position())?;
+        let template = target.unflatten(chain.layout(), start, chain.position())?;
+        Ok(Self { chain, target, template, values, mode })
     }
 
-    /// Moves the chain by one iteration.
+    /// Performs one iteration.
     ///
     /// # Errors
     ///
-    /// If the model fails or the chain diverges; it then stands where it stood before.
+    /// Returns an error if the model fails or the chain diverges. The chain then keeps its previous position.
     pub fn step(&mut self) -> Result<()> {
-        self.kernel.step()?;
-        self.kernel.layout().values_into(self.kernel.position(), &mut self.values)
+        self.chain.step()?;
+        self.chain.layout().values_into(self.chain.position(), &mut self.values)
     }
 
-    /// The values of the parameters, flat, in the order of [`layout`](Self::layout).
+    /// Returns the values of the parameters as a flat slice, in the order of [`layout`](Self::layout).
     pub fn position(&self) -> &[f64] {
         &self.values
     }
 
-    /// The coordinates the chain moves: the values, freed of their constraints.
+    /// Returns the unconstrained coordinates of the chain.
     pub fn coordinates(&self) -> &[f64] {
-        self.kernel.position()
+        self.chain.position()
     }
 
-    /// The parameters, as the model's closures see them.
-    pub fn params(&self) -> Result<P> {
-        self.kernel.layout().unflatten(&self.template, self.kernel.position(), &default_device())
-    }
-
-    /// What is known of the last step.
-    pub fn info(&self) -> StepInfo {
-        self.kernel.info()
-    }
-
-    /// The number M of Markov chains that take turns: 1 for most algorithms, more for
-    /// [`Hamcmc`](crate::Hamcmc) and [`HmcBfgs`](crate::HmcBfgs).
+    /// Returns the parameters in the type of the model.
     ///
-    /// The position after iteration t belongs to chain (t − 1) mod M, with t = [`info().iterations`](StepInfo::iterations).
-    /// Separate the draws by this number before you compute autocorrelations or effective sample sizes: the interleaved draws
-    /// look nearly independent whatever the correlation within each chain.
+    /// # Errors
+    ///
+    /// Returns an error if the position cannot be converted.
+    pub fn params(&self) -> Result<P> {
+        self.target.unflatten(self.chain.layout(), &self.template, self.chain.position())
+    }
+
+    /// Returns information about the last step.
+    pub fn info(&self) -> StepInfo {
+        self.chain.info()
+    }
+
+    /// Returns the number M of interleaved Markov chains: 1 for most algorithms, more for
+    /// [`Hamcmc`](crate::langevin::Hamcmc) and [`HmcBfgs`](crate::metropolis::HmcBfgs).
+    ///
+    /// The position after iteration t belongs to chain (t − 1) mod M, with t =
+    /// [`info().iterations`](StepInfo::iterations). Separate the draws by this number before computing autocorrelations
+    /// or effective sample sizes. Interleaved draws appear nearly independent even if each chain is strongly
+    /// correlated.
     pub fn interleaved_chains(&self) -> usize {
-        self.kernel.interleaved_chains()
+        self.chain.interleaved_chains()
     }
 
-    /// Names, shapes and places of the parameters.
+    /// Returns the names, shapes and ranges of the parameters.
     pub fn layout(&self) -> &Layout {
-        self.kernel.layout()
+        self.chain.layout()
     }
 
-    /// The posterior mode the chain started at, if one was looked for.
+    /// Returns the posterior mode at which the chain started, if there was a mode search.
     pub fn mode(&self) -> Option<&Mode> {
         self.mode.as_ref()
     }
 
-    /// The chain itself.
-    pub fn kernel(&mut self) -> &mut dyn Kernel {
-        self.kernel.as_mut()
+    /// Returns the chain, for its statistics, cost and evaluator.
+    pub fn kernel(&mut self) -> &mut dyn Chain {
+        self.chain.as_mut()
     }
 }

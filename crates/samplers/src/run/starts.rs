@@ -1,21 +1,38 @@
-//! Where chains start.
+//! Start positions of chains.
 
-use sgmcmc_core::rng::StreamRng;
-use sgmcmc_core::{ChainRng, Error, Evaluator, Result, Target, TensorTree};
+use sgmcmc_gradient::rng::StreamRng;
+use sgmcmc_gradient::{ChainRng, Error, Evaluator, Result, Target};
 
-/// Where chains start: one place for all, one each, or drawn.
+/// The start positions of chains: one for all, one per chain, or drawn at random.
 ///
-/// `sample` takes anything that becomes one: `&params`, `&[params]`, or [`Starts::drawn`].
+/// [`Builder::sample`](crate::Builder::sample) takes every type that converts into this one: `&params`, `&[params]`, or
+/// [`Starts::drawn`].
+///
+/// # Examples
+///
+/// ```
+/// use rand::RngExt;
+/// use sgmcmc::prelude::*;
+///
+/// let model = Model::density(|x: Tensor<1>| x.square() * -0.5);
+/// let run = ula(&model, &Dataset::none(), 0.1).chains(2);
+/// let same = run.sample(&zeros([1]), 100)?;
+/// let each = run.sample(&[zeros([1]), ones([1])][..], 100)?;
+/// let drawn = run.sample(Starts::drawn(|rng| full([1], rng.random::<f64>())), 100)?;
+/// assert_eq!([same, each, drawn].map(|fit| fit.chains().len()), [2, 2, 2]);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 pub enum Starts<'a, P> {
-    /// One place; with several chains each starts a little off it.
+    /// One position for all chains. With several chains, each starts at a random distance from it, see
+    /// [`Builder::jitter`](crate::Builder::jitter).
     Same(&'a P),
-    /// One place per chain.
+    /// One position per chain.
     Each(&'a [P]),
-    /// Drawn for each chain.
+    /// A random position for each chain.
     Drawn(Draw<'a, P>),
 }
 
-/// Draws the start of one chain.
+/// A function that draws the start of one chain.
 pub type Draw<'a, P> = Box<dyn Fn(&mut StreamRng) -> P + 'a>;
 
 impl<P> std::fmt::Debug for Starts<'_, P> {
@@ -29,34 +46,46 @@ impl<P> std::fmt::Debug for Starts<'_, P> {
 }
 
 impl<'a, P> Starts<'a, P> {
-    /// Starts drawn by `draw`, from a stream of each chain's own.
+    /// Creates random starts. `draw` is called with a separate RNG stream for each chain.
     pub fn drawn(draw: impl Fn(&mut StreamRng) -> P + 'a) -> Self {
         Self::Drawn(Box::new(draw))
     }
 }
 
-impl<P: TensorTree> Starts<'_, P> {
-    /// What evaluates the model for chain number `chain` of `chains`, and its coordinates.
-    pub(crate) fn place<T: Target<Params = P>>(
+/// The start of one chain.
+pub(crate) struct ChainStart {
+    /// The evaluator of the model.
+    pub(crate) evaluator: Box<dyn Evaluator>,
+    /// The coordinates.
+    pub(crate) theta: Vec<f64>,
+}
+
+impl<P: Send + Sync + 'static> Starts<'_, P> {
+    /// Returns the start of chain number `chain` of `chains`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the number of starts is wrong, a start is not in the support, or the model fails.
+    pub(crate) fn resolve<T: Target<Params = P>>(
         &self,
         target: &T,
         chains: usize,
         seed: u64,
         chain: usize,
-    ) -> Result<(Box<dyn Evaluator>, Vec<f64>)> {
-        let at = |params: &P| {
+    ) -> Result<ChainStart> {
+        let start_from = |params: &P| {
             let evaluator = target.evaluator(params)?;
-            let theta = evaluator.layout().flatten(params)?;
-            Ok((evaluator, theta))
+            let theta = target.flatten(evaluator.layout(), params)?;
+            Ok(ChainStart { evaluator, theta })
         };
         match self {
-            Self::Same(params) => at(params),
-            Self::Each(params) if params.len() == chains => at(&params[chain]),
+            Self::Same(params) => start_from(params),
+            Self::Each(params) if params.len() == chains => start_from(&params[chain]),
             Self::Each(params) => {
                 let (expected, found) = (chains, params.len());
                 Err(Error::Length { what: "the list of starts (one per chain)", expected, found })
             }
-            Self::Drawn(draw) => at(&draw(&mut ChainRng::before_start(seed, chain as u64))),
+            Self::Drawn(draw) => start_from(&draw(&mut ChainRng::before_start(seed, chain as u64))),
         }
     }
 }

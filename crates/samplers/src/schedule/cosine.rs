@@ -1,25 +1,38 @@
-//! hₜ = (h/2) [cos(π r) + 1], r = (t mod P)/P: the cyclical steps of Zhang et al. (2020), cycles of P iterations.
+//! Cyclical cosine schedules: see [`CyclicalCosine`].
 
-use sgmcmc_core::{Error, Result};
+use sgmcmc_gradient::{Result, settings};
 
-use super::{Schedule, positive};
+use super::Schedule;
 
-/// Cosine steps that start again every `period` iterations.
+/// The cyclical cosine schedule hₜ = (h/2) [cos(π r) + 1], r = (t mod P)/P, with cycles of P iterations.
 ///
-/// | setting | purpose | range |
+/// Source: Zhang et al. (2020). Use it with [`CyclicalSgld`](crate::langevin::CyclicalSgld).
+///
+/// | setting | meaning | range |
 /// |---|---|---|
-/// | `h` | the first value of each cycle | > 0 |
-/// | `period` | iterations per cycle, P | ≥ 1 |
+/// | `h` | first value of each cycle | > 0 |
+/// | `period` | number P of iterations per cycle | ≥ 1 |
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::schedule::{CyclicalCosine, Schedule};
+///
+/// let schedule = CyclicalCosine { h: 0.2, period: 100 };
+/// assert_eq!(schedule.at(0), 0.2);
+/// assert_eq!(schedule.at(100), schedule.at(0));
+/// assert_eq!(schedule.progress(125), 0.25);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CyclicalCosine {
     /// The first value of each cycle.
     pub h: f64,
-    /// Iterations per cycle.
+    /// The number of iterations per cycle.
     pub period: u64,
 }
 
 impl CyclicalCosine {
-    /// How much of its cycle is over at iteration `t`, in [0, 1).
+    /// Returns the elapsed share of the cycle at iteration `t`, in [0, 1).
     pub fn progress(&self, t: u64) -> f64 {
         (t % self.period) as f64 / self.period as f64
     }
@@ -35,12 +48,8 @@ impl Schedule for CyclicalCosine {
     }
 
     fn check(&self) -> Result<()> {
-        positive("the first step size h of a cycle", self.h)?;
-        if self.period > 0 {
-            return Ok(());
-        }
-        let expected = "a cycle has at least 1 iteration";
-        Err(Error::Setting { name: "the period of the cycles", value: "0".into(), expected })
+        settings::positive("the first step size h of a cycle", self.h)?;
+        settings::at_least("the period of the cycles", self.period, 1, "a cycle has at least 1 iteration").map(|_| ())
     }
 }
 

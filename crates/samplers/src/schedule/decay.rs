@@ -1,23 +1,35 @@
-//! hₜ = h (1 + t/τ)^−κ: the decreasing steps of Baker (2019), §5.5.1.
+//! Decreasing schedules: see [`Decay`].
 
-use sgmcmc_core::Result;
+use sgmcmc_gradient::{Result, settings};
 
-use super::{Schedule, positive};
+use super::Schedule;
 
-/// h (1 + t/τ)^−κ.
+/// The decreasing schedule hₜ = h (1 + t/τ)^−κ.
 ///
-/// | setting | purpose | range |
+/// Source: Baker (2019), §5.5.1.
+///
+/// | setting | meaning | range |
 /// |---|---|---|
-/// | `h` | the first value | > 0 |
-/// | `tau` | iterations until the fall sets in | > 0 |
-/// | `kappa` | how fast the values fall | > 0 |
+/// | `h` | first value | > 0 |
+/// | `tau` | number τ of iterations over which the values stay near the first | > 0 |
+/// | `kappa` | exponent κ of the decrease | > 0 |
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::schedule::{Decay, Schedule};
+///
+/// let schedule = Decay { h: 0.5, tau: 10.0, kappa: 1.0 };
+/// assert_eq!(schedule.at(0), 0.5);
+/// assert_eq!(schedule.at(10), 0.25);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decay {
     /// The first value.
     pub h: f64,
-    /// Iterations until the fall sets in.
+    /// The number τ of iterations over which the values stay near the first.
     pub tau: f64,
-    /// The exponent.
+    /// The exponent κ of the decrease.
     pub kappa: f64,
 }
 
@@ -31,9 +43,9 @@ impl Schedule for Decay {
     }
 
     fn check(&self) -> Result<()> {
-        positive("the first step size h", self.h)?;
-        positive("the time tau of the step sizes", self.tau)?;
-        positive("the exponent kappa of the step sizes", self.kappa)
+        settings::positive("the first step size h", self.h)?;
+        settings::positive("the time tau of the step sizes", self.tau)?;
+        settings::positive("the exponent kappa of the step sizes", self.kappa).map(|_| ())
     }
 }
 
@@ -42,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn falls_as_written() {
+    fn values_follow_the_formula() {
         let schedule = Decay { h: 0.5, tau: 10.0, kappa: 0.33 };
         assert!((schedule.at(0) - 0.5).abs() < 1e-15);
         assert!((schedule.at(30) - 0.5 * 4.0_f64.powf(-0.33)).abs() < 1e-15);

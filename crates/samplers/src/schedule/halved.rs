@@ -1,10 +1,10 @@
-//! Half of a schedule at half its pace: the same time in twice as many steps.
+//! Schedules with half the step size: the same total time in twice the number of steps.
 
-use sgmcmc_core::Result;
+use sgmcmc_gradient::Result;
 
 use super::{Schedule, SharedSchedule};
 
-/// h(t/2)/2 of a schedule h.
+/// The schedule h(t/2)/2 for a schedule h.
 #[derive(Clone, Debug)]
 pub(crate) struct Halved(pub(crate) SharedSchedule);
 
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_time_takes_twice_the_steps() {
+    fn total_time_is_unchanged_over_twice_the_steps() {
         assert_eq!(Halved(0.5.into()).constant(), Some(0.25));
         let falling = |t: u64| 1.0 / (1.0 + t as f64);
         let halved = Halved(falling.into());

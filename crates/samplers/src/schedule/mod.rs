@@ -1,6 +1,6 @@
 //! Schedules: step sizes and temperatures as functions of the iteration t = 0, 1, 2, …
 //!
-//! A number is a constant schedule, and any `Fn(u64) -> f64` is a schedule.
+//! A number is a constant schedule, and every `Fn(u64) -> f64` is a schedule.
 
 mod cosine;
 mod decay;
@@ -17,25 +17,51 @@ pub use polynomial::Polynomial;
 use std::fmt;
 use std::sync::Arc;
 
-use sgmcmc_core::{Error, Result};
+use sgmcmc_gradient::Result;
 
-/// A positive number for every iteration.
+/// A function of the iteration: a step size or a temperature.
+///
+/// Numbers and closures `Fn(u64) -> f64` implement it.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::schedule::Schedule;
+///
+/// struct Warm {
+///     iterations: u64,
+/// }
+///
+/// impl Schedule for Warm {
+///     fn at(&self, t: u64) -> f64 {
+///         if t < self.iterations { 10.0 } else { 1.0 }
+///     }
+/// }
+///
+/// assert_eq!(Warm { iterations: 100 }.at(99), 10.0);
+/// assert_eq!(0.5.constant(), Some(0.5));
+/// assert_eq!((|t: u64| 1.0 / (1.0 + t as f64)).at(3), 0.25);
+/// ```
 pub trait Schedule: Send + Sync {
-    /// The value at iteration `t`, counted from 0.
+    /// Returns the value at iteration `t`, counted from 0.
     fn at(&self, t: u64) -> f64;
 
-    /// The value, if it is the same at every iteration.
+    /// Returns the value if it is the same at every iteration.
     fn constant(&self) -> Option<f64> {
         None
     }
 
-    /// Returns the schedule and its parameters in words, if they say all about it. Closures have none: a run that goes on from a
-    /// checkpoint compares their values instead.
+    /// Returns a text that identifies the schedule and its parameters, if there is one. Closures have none: a run that
+    /// resumes from a checkpoint compares their values instead.
     fn description(&self) -> Option<String> {
         self.constant().map(|value| value.to_string())
     }
 
-    /// An error that says which setting is out of range.
+    /// Checks the settings.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names the setting if one is out of range.
     fn check(&self) -> Result<()> {
         Ok(())
     }
@@ -57,7 +83,17 @@ impl<F: Fn(u64) -> f64 + Send + Sync> Schedule for F {
     }
 }
 
-/// Any schedule, shared between chains.
+/// A schedule of any type, shared between chains.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::schedule::{Decay, SharedSchedule};
+///
+/// let schedule = SharedSchedule::from(Decay { h: 0.5, tau: 10.0, kappa: 0.33 });
+/// assert_eq!(schedule.at(0), 0.5);
+/// assert_eq!(SharedSchedule::from(0.1).constant(), Some(0.1));
+/// ```
 #[derive(Clone)]
 pub struct SharedSchedule(Arc<dyn Schedule>);
 
@@ -84,15 +120,6 @@ impl fmt::Debug for SharedSchedule {
                 None => write!(f, "{}, {}, {}, …", self.at(0), self.at(1), self.at(2)),
             },
         }
-    }
-}
-
-/// An error unless `value` is a positive, finite number.
-fn positive(name: &'static str, value: f64) -> Result<()> {
-    if value.is_finite() && value > 0.0 {
-        Ok(())
-    } else {
-        Err(Error::Setting { name, value: value.to_string(), expected: "it must be a positive number" })
     }
 }
 

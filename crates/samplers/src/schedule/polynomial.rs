@@ -1,40 +1,58 @@
-//! hₜ = a (b + t)^−γ, γ ∈ (0.5, 1]: the decreasing steps of Welling & Teh (2011), §2.
+//! Polynomially decreasing schedules: see [`Polynomial`].
 
-use sgmcmc_core::{Error, Result};
+use std::ops::Bound;
 
-use super::{Schedule, positive};
+use sgmcmc_gradient::{Error, Result, settings};
 
-/// a (b + t)^−γ.
+use super::Schedule;
+
+/// The polynomially decreasing schedule hₜ = a (b + t)^−γ.
 ///
-/// | setting | purpose | range |
+/// Source: Welling & Teh (2011), §2. For γ in (0.5, 1] the sum of the step sizes diverges and the sum of their squares
+/// converges, so that weighted averages of SGLD converge to posterior expectations.
+///
+/// | setting | meaning | range |
 /// |---|---|---|
 /// | `a` | scale | > 0 |
-/// | `b` | how long the steps stay near the first | > 0 |
-/// | `gamma` | how fast they fall; sums of steps diverge and sums of squares converge for γ in (0.5, 1] | (0.5, 1] |
+/// | `b` | offset, in iterations; a large offset keeps the values near the first for longer | > 0 |
+/// | `gamma` | exponent γ of the decrease | (0.5, 1] |
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::schedule::{Polynomial, Schedule};
+///
+/// let schedule = Polynomial { a: 2.0, b: 3.0, gamma: 1.0 };
+/// assert_eq!(schedule.at(1), 0.5);
+/// let between = Polynomial::between(0.01, 0.0001, 10_000, 0.55)?;
+/// assert!((between.at(9_999) - 0.0001).abs() < 1e-12);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Polynomial {
     /// The scale.
     pub a: f64,
-    /// The offset.
+    /// The offset, in iterations.
     pub b: f64,
-    /// The exponent.
+    /// The exponent γ of the decrease.
     pub gamma: f64,
 }
 
 impl Polynomial {
-    /// The schedule that takes the value `first` at t = 0 and `last` at t = `steps` − 1 (Welling & Teh, §5.1).
+    /// Creates the schedule with the value `first` at t = 0 and `last` at t = `steps` − 1 (Welling & Teh, §5.1).
     ///
     /// # Errors
     ///
-    /// If the values do not fall, there are fewer than two steps, or the exponent is outside (0.5, 1].
+    /// Returns an error if the values do not decrease, there are fewer than two steps, or the exponent is outside (0.5,
+    /// 1].
     pub fn between(first: f64, last: f64, steps: u64, gamma: f64) -> Result<Self> {
-        positive("the first step size", first)?;
-        positive("the last step size", last)?;
+        settings::positive("the first step size", first)?;
+        settings::positive("the last step size", last)?;
         if last >= first || steps < 2 {
             let expected = "it must be below the first step size, two or more steps later";
             return Err(Error::Setting { name: "the last step size", value: last.to_string(), expected });
         }
-        // (b + n)/b = (first/last)^{1/γ}, with n the number of steps between the two.
+        // (b + n)/b = (first/last)^{1/γ}, where n is the number of steps between the two.
         let ratio = (first / last).powf(1.0 / gamma);
         let b = (steps - 1) as f64 / (ratio - 1.0);
         let schedule = Self { a: first * b.powf(gamma), b, gamma };
@@ -53,13 +71,11 @@ impl Schedule for Polynomial {
     }
 
     fn check(&self) -> Result<()> {
-        positive("the scale a of the step sizes", self.a)?;
-        positive("the offset b of the step sizes", self.b)?;
-        if self.gamma > 0.5 && self.gamma <= 1.0 {
-            return Ok(());
-        }
-        let (value, expected) = (self.gamma.to_string(), "it must be above 0.5 and at most 1");
-        Err(Error::Setting { name: "the exponent gamma of the step sizes", value, expected })
+        settings::positive("the scale a of the step sizes", self.a)?;
+        settings::positive("the offset b of the step sizes", self.b)?;
+        let range = (Bound::Excluded(0.5), Bound::Included(1.0));
+        let expected = "it must be above 0.5 and at most 1";
+        settings::within("the exponent gamma of the step sizes", self.gamma, range, expected).map(|_| ())
     }
 }
 

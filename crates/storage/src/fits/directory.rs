@@ -1,4 +1,4 @@
-//! Fits that are directories of files: listing them, and writing them all or nothing.
+//! Fits that are directories of files: listing the files, and writing the directory atomically.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,30 +8,39 @@ use super::owned;
 use crate::error::{Error, Problem, Result};
 use crate::output::AtomicDirectory;
 
-/// Lets `write` fill a directory, which takes the name `path` when it is complete. A directory with files in it is not touched.
+/// Creates a directory that `write` fills, and renames it to `path` when it is complete.
+///
+/// # Errors
+///
+/// Returns an error if `path` is a directory with files in it, or if the directory cannot be written.
 pub(super) fn save(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let fail = |error| Error::file(path, Problem::Io(error));
     if path.is_dir() && fs::read_dir(path).map_err(fail)?.next().is_some() {
         return Err(Error::file(path, Problem::NotEmpty));
     }
-    filled(path, write)?.commit().map_err(fail)
+    fill(path, write)?.commit().map_err(fail)
 }
 
-/// As [`save`], in place of a directory that holds a fit of this library and nothing else.
+/// Creates a directory like [`save`], and replaces a directory that holds only a fit of this library.
+///
+/// # Errors
+///
+/// Returns an error if the directory has other files, or if the new directory cannot be written.
 pub(super) fn replace(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let fail = |error| Error::file(path, Problem::Io(error));
     if !path.is_dir() {
         return save(path, write);
     }
-    // Before the new fit is written, so that nothing is in vain.
-    owned::files(path)?;
-    let directory = filled(path, write)?;
-    // Again: what is removed is what is there now.
-    let files = owned::files(path)?;
+    // Checks before the new fit is written, so that an error comes early.
+    owned::owned_files(path)?;
+    let directory = fill(path, write)?;
+    // Lists the files again, because they may have changed in the meantime.
+    let files = owned::owned_files(path)?;
     directory.replace(&files).map_err(fail)
 }
 
-fn filled(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<AtomicDirectory> {
+/// Creates the temporary directory and calls `write` with it.
+fn fill(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<AtomicDirectory> {
     let fail = |error| Error::file(path, Problem::Io(error));
     let target = crate::output::resolve(path).map_err(fail)?;
     if let Some(parent) = target.parent().filter(|parent| !parent.as_os_str().is_empty()) {
@@ -42,28 +51,33 @@ fn filled(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<Atomic
     Ok(directory)
 }
 
-/// The files of `directory` whose names end in `.extension`, in the order of their names, numbers in them by value. Empty ones are
-/// those of chains that have not come to their first flush, see [`begun_in`].
-pub(super) fn files_in(directory: &Path, extension: &str) -> Result<Vec<PathBuf>> {
-    let mut files = listed(directory, extension)?;
-    files.retain(|(_, length)| *length > 0);
-    let mut files: Vec<PathBuf> = files.into_iter().map(|(path, _)| path).collect();
-    files.sort_by_cached_key(|path| numbered(&path.to_string_lossy()));
-    Ok(files)
+/// A file in a directory.
+pub(super) struct Entry {
+    pub(super) path: PathBuf,
+    /// The length in bytes. The file of a chain that has not reached its first flush is empty.
+    pub(super) length: u64,
 }
 
-/// The last numbers in the names of the empty files of `directory` whose names end in `.extension`: chains that have begun and have
-/// no draws yet.
+/// Returns the files of `directory` with content whose names end in `.extension`, in the order of [`all_files_in`].
+pub(super) fn files_in(directory: &Path, extension: &str) -> Result<Vec<PathBuf>> {
+    let files = all_files_in(directory, extension)?.into_iter();
+    Ok(files.filter(|file| file.length > 0).map(|file| file.path).collect())
+}
+
+/// Returns the last numbers in the names of the empty files of `directory` whose names end in `.extension`: the chains
+/// that have begun and have no draws yet.
 pub(super) fn begun_in(directory: &Path, extension: &str) -> Result<Vec<usize>> {
-    let empty = listed(directory, extension)?.into_iter().filter(|(_, length)| *length == 0);
-    let number = |(path, _): (PathBuf, u64)| {
-        let stem = path.file_stem()?.to_str()?.to_owned();
+    let empty = all_files_in(directory, extension)?.into_iter().filter(|file| file.length == 0);
+    let number = |file: Entry| {
+        let stem = file.path.file_stem()?.to_str()?.to_owned();
         stem[stem.trim_end_matches(|c: char| c.is_ascii_digit()).len()..].parse().ok()
     };
     Ok(empty.filter_map(number).collect())
 }
 
-fn listed(directory: &Path, extension: &str) -> Result<Vec<(PathBuf, u64)>> {
+/// Returns the files of `directory` whose names end in `.extension`, sorted by name, with numbers in the names compared
+/// by value.
+pub(super) fn all_files_in(directory: &Path, extension: &str) -> Result<Vec<Entry>> {
     let fail = |error| Error::file(directory, Problem::Io(error));
     let mut files = Vec::new();
     for entry in fs::read_dir(directory).map_err(fail)? {
@@ -74,21 +88,24 @@ fn listed(directory: &Path, extension: &str) -> Result<Vec<(PathBuf, u64)>> {
         if let Ok(data) = path.metadata()
             && data.is_file()
         {
-            files.push((path, data.len()));
+            files.push(Entry { path, length: data.len() });
         }
     }
+    files.sort_by_cached_key(|file| natural_key(&file.path.to_string_lossy()));
     Ok(files)
 }
 
-/// `chain-10` after `chain-9`: letters and numbers apart.
-fn numbered(name: &str) -> Vec<(String, u64)> {
-    let mut parts = vec![(String::new(), 0_u64)];
+/// Returns a sort key that separates letters and numbers, so that `chain-10` comes after `chain-9`.
+fn natural_key(name: &str) -> Vec<(String, Option<u64>)> {
+    let mut parts = vec![(String::new(), None::<u64>)];
     for character in name.chars() {
         let last = parts.last_mut();
         match (last, character.to_digit(10)) {
-            (Some((_, number)), Some(digit)) => *number = number.saturating_mul(10).saturating_add(digit.into()),
-            (Some((text, 0)), None) => text.push(character),
-            (_, None) => parts.push((character.to_string(), 0)),
+            (Some((_, number)), Some(digit)) => {
+                *number = Some(number.unwrap_or(0).saturating_mul(10).saturating_add(digit.into()));
+            }
+            (Some((text, None)), None) => text.push(character),
+            (_, None) => parts.push((character.to_string(), None)),
             (None, Some(_)) => {}
         }
     }
@@ -97,12 +114,12 @@ fn numbered(name: &str) -> Vec<(String, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::numbered;
+    use super::natural_key;
 
     #[test]
-    fn files_are_in_the_order_of_their_numbers() {
-        let mut names = vec!["chain-10.csv", "chain-9.csv", "chain-1.csv", "a.csv"];
-        names.sort_by_cached_key(|name| numbered(name));
-        assert_eq!(names, ["a.csv", "chain-1.csv", "chain-9.csv", "chain-10.csv"]);
+    fn files_are_sorted_by_their_numbers() {
+        let mut names = vec!["chain-10.csv", "chain-9.csv", "chain-1.csv", "chain-0.csv", "a.csv"];
+        names.sort_by_cached_key(|name| natural_key(name));
+        assert_eq!(names, ["a.csv", "chain-0.csv", "chain-1.csv", "chain-9.csv", "chain-10.csv"]);
     }
 }

@@ -1,182 +1,215 @@
-//! Fits in files: written while a run goes on, read by other tools, and read back.
+//! Fits in files: written during a run, read by other tools, and read back.
 //!
-//! | format | ending | written by a run | read by |
+//! | format | ending | files of a run | readers |
 //! |---|---|---|---|
-//! | [native] | `.sgmcmc` | one file per chain | this library, with all it knows, bit for bit |
-//! | [json] | `.json` | native files, turned into JSON at the end | `json.load` and `arviz.from_dict` |
-//! | [stan_csv] | `.csv` | one file per chain | `cmdstanpy.from_csv`, CmdStan's tools, R |
+//! | [native] | `.sgmcmc` | one file per chain | this library, with all metadata, bit for bit |
+//! | [json] | `.json` | native files, converted to JSON at the end | `json.load` and `arviz.from_dict` |
 //! | parquet (feature `parquet`) | `.parquet` | a directory of parts | `pandas.read_parquet`, polars, DuckDB |
 //! | zarr (feature `zarr`) | `.zarr` | one store for all chains | `arviz.from_zarr`, `xarray.open_datatree` |
+//! | [stan_csv] | `.csv` | one file per chain | `cmdstanpy.from_csv`, CmdStan's tools, R |
+//! | [draws_csv] | `.csv` | one file per chain | `pandas.read_csv`, spreadsheets |
 //!
-//! [`open`] finds the format by itself; [`save`] goes by the ending of the name.
+//! [`open`] recognizes the format by the content. [`save`] chooses the format by the ending of the name; the ending
+//! `.csv` means Stan CSV. [`formats`] lists all formats.
+//!
+//! # Examples
 //!
 //! ```
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use sgmcmc_core::Layout;
-//! use sgmcmc_samplers::run::{ChainDraws, Fit};
-//! use sgmcmc_samplers::sink::Draw;
-//! use sgmcmc_storage::fits;
+//! use sgmcmc::prelude::*;
+//! use sgmcmc::storage::fits;
 //!
-//! let layout = Layout::new([("mu".into(), vec![1], None)])?;
-//! let mut chain = ChainDraws::new(1, vec![]);
-//! chain.push(&Draw { iteration: 1, values: &[0.5], weight: 1.0, log_posterior: -1.0, stats: &[] })?;
-//! let fit = Fit::new(layout, vec![chain])?;
-//!
-//! let directory = tempfile::tempdir()?;
-//! let path = directory.path().join("fit.sgmcmc");
+//! let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
+//! let fit = hmc(&model, &Dataset::none(), 0.5).sample(&zeros([2]), 20)?;
+//! let path = std::env::temp_dir().join("sgmcmc-doc-fits.json");
 //! fits::save(&fit, &path)?;
-//! assert_eq!(fits::open(&path)?, fit);
-//! # Ok(())
-//! # }
+//! assert_eq!(fits::open(&path)?.chains(), fit.chains());
+//! # std::fs::remove_file(path)?;
+//! # Ok::<(), sgmcmc::Error>(())
 //! ```
 
 mod append;
-mod content;
 mod directory;
+pub mod draws_csv;
 mod extra;
 pub mod json;
+mod lines;
 pub mod native;
 mod owned;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+mod recognize;
+pub(crate) mod registry;
 pub mod stan_csv;
 mod table;
 #[cfg(feature = "zarr")]
 pub mod zarr;
 
-pub(crate) use append::claim;
-
 use std::io::{self, BufWriter};
 use std::path::Path;
 
-use sgmcmc_samplers::run::Fit;
+use sgmcmc_fit::Fit;
 
-use self::content::{of_directory, of_file};
+use self::registry::{FORMATS, FormatEntry, Writer, entry};
 use crate::error::{Error, Problem, Result};
 use crate::limit::memory_limit;
 use crate::output::{File, write_atomically};
 
-/// A format of files that hold a fit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Format {
-    /// The library's own.
-    Native,
-    /// Groups of nested arrays.
-    Json,
-    /// CmdStan's, one file per chain.
-    StanCsv,
-    /// A table with a column per value.
-    Parquet,
-    /// ArviZ's schema.
-    Zarr,
-}
+pub use registry::Format;
 
 impl Format {
-    /// The format that the ending of a name stands for.
+    /// Returns the format that [`save`] chooses for a name, or `None` if the ending belongs to no format.
     pub fn of_name(path: impl AsRef<Path>) -> Option<Self> {
-        match path.as_ref().extension()?.to_str()? {
-            native::EXTENSION => Some(Self::Native),
-            "json" => Some(Self::Json),
-            "csv" => Some(Self::StanCsv),
-            "parquet" => Some(Self::Parquet),
-            "zarr" => Some(Self::Zarr),
-            _ => None,
-        }
+        let ending = path.as_ref().extension()?.to_str()?;
+        FORMATS.iter().find(|entry| entry.can_save() && entry.ending == ending).map(|entry| entry.format)
     }
 
-    /// The format of what is at `path`, by its content: the first bytes of a file, or what a directory holds.
+    /// Returns the format of the file or directory at `path` by its content.
+    ///
+    /// A file is recognized by its first bytes, a directory by the files in it.
     ///
     /// # Errors
     ///
-    /// If nothing is there, or it is none of them.
+    /// Returns an error if nothing exists at `path` or its content has none of the formats.
     pub fn of_content(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let found = if path.is_dir() { of_directory(path)? } else { of_file(path)? };
-        found.ok_or_else(|| Error::file(path, Problem::UnknownFormat))
+        let found =
+            if path.is_dir() { recognize::recognize_directory(path)? } else { recognize::recognize_file(path)? };
+        found.ok_or_else(|| Error::file(path, Problem::UnknownFormat { formats: registry::listed_names() }))
+    }
+
+    /// Returns the name of the format, such as `Stan CSV`.
+    pub fn name(self) -> &'static str {
+        entry(self).name
+    }
+
+    /// Returns the ending of file names, without the dot.
+    pub fn ending(self) -> &'static str {
+        entry(self).ending
+    }
+
+    /// Returns a short description for help texts.
+    pub fn description(self) -> &'static str {
+        entry(self).description
+    }
+
+    /// Returns whether the format is compiled in. Parquet and Zarr need the features of these names.
+    pub fn is_available(self) -> bool {
+        entry(self).missing_feature.is_none()
+    }
+
+    /// Returns whether [`save`] writes the format. Otherwise only its streaming sink does.
+    pub fn can_save(self) -> bool {
+        entry(self).can_save()
     }
 }
 
-/// Reads the fit at `path`, a file or a directory, whatever its format.
+/// Returns all formats, including those that are not compiled in.
 ///
-/// A fit that was not written to its end opens as far as it was written, with chains that count as stopped.
+/// # Examples
+///
+/// ```
+/// use sgmcmc::storage::fits;
+///
+/// for format in fits::formats() {
+///     println!(".{:<8} {}: {}", format.ending(), format.name(), format.description());
+/// }
+/// assert!(fits::formats().any(|format| format.name() == "draws CSV"));
+/// ```
+pub fn formats() -> impl Iterator<Item = Format> {
+    FORMATS.iter().map(|entry| entry.format)
+}
+
+/// Returns the endings of names that [`save`] accepts, without the dot, including those of formats that are not
+/// compiled in.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(sgmcmc::storage::fits::endings(), ["sgmcmc", "json", "parquet", "zarr", "csv"]);
+/// ```
+pub fn endings() -> Vec<&'static str> {
+    FORMATS.iter().filter(|entry| entry.can_save()).map(|entry| entry.ending).collect()
+}
+
+/// Reads the fit at `path`, a file or a directory in any of the [formats](self).
+///
+/// If the run was interrupted, the fit has the draws that were written, and the interrupted chains count as stopped.
 ///
 /// # Errors
 ///
-/// With file and place: if nothing is there, it is of no known format or of one whose feature is off, it is damaged, or it takes more
-/// memory than the [limit](crate::limit) allows.
+/// Returns an error with file and location if nothing exists at `path`, its format is unknown or not compiled in, the
+/// content is damaged, or it needs more memory than the [limit](crate::limit) allows.
+///
+/// # Examples
+///
+/// See the [module](self).
 pub fn open(path: impl AsRef<Path>) -> Result<Fit> {
     open_within(path, memory_limit())
 }
 
-/// As [`open`], with a limit of its own for the memory that the fit takes, in bytes.
+/// Reads the fit at `path` within a limit on the memory that the fit takes, in bytes.
 ///
 /// # Errors
 ///
-/// See [`open`].
+/// Returns an error in the cases of [`open`].
 pub fn open_within(path: impl AsRef<Path>, limit: u64) -> Result<Fit> {
     let path = path.as_ref();
-    match Format::of_content(path)? {
-        Format::Native => native::read_within(path, limit),
-        Format::Json => json::read_within(path, limit),
-        Format::StanCsv => stan_csv::read_within(path, limit),
-        #[cfg(feature = "parquet")]
-        Format::Parquet => parquet::read_within(path, limit),
-        #[cfg(feature = "zarr")]
-        Format::Zarr => zarr::read_within(path, limit),
-        #[allow(unreachable_patterns, reason = "not with all features")]
-        format => Err(absent(path, format)),
-    }
+    let entry = entry(Format::of_content(path)?);
+    require_feature(entry, path)?;
+    (entry.read)(path, limit)
 }
 
-/// Writes `fit` to `path`, in the format that its ending stands for: `.sgmcmc`, `.json`, `.csv`, `.parquet` or `.zarr`.
+/// Writes `fit` to `path`, in the format of the ending of its name, see [`endings`].
 ///
-/// The fit is written beside `path` and takes its name when it is complete: if writing fails or the process is killed, `path` is as it
-/// was. A file that was there is replaced. Stan CSV and Zarr make a directory, which must be empty or not exist yet; see [`replace`].
+/// The fit is written to a temporary name in the same directory, which is renamed when the fit is complete. If writing
+/// fails or the process is killed, the file at `path` is unchanged. An existing file is replaced. Stan CSV and Zarr
+/// write a directory, which must be empty or not exist; [`replace`] replaces it.
 ///
 /// # Errors
 ///
-/// If the name has another ending, the format's feature is off, or the file cannot be written.
+/// Returns an error if the ending belongs to no format, the format is not compiled in, or the file cannot be written.
+///
+/// # Examples
+///
+/// See the [module](self).
 pub fn save(fit: &Fit, path: impl AsRef<Path>) -> Result<()> {
-    put(fit, path.as_ref(), false)
+    write(fit, path.as_ref(), false)
 }
 
-/// As [`save`], and replaces a directory with a fit in it.
+/// Writes `fit` to `path` like [`save`], and replaces a directory that holds a fit.
 ///
-/// A directory is replaced only if all files in it were made by one of the formats of this library. Nothing is removed before the new
-/// fit is complete.
+/// A directory is replaced only if this library wrote all files in it. Nothing is removed before the new fit is
+/// complete.
 ///
 /// # Errors
 ///
-/// As [`save`], and if a directory has other files in it or is a fit that others wrote.
+/// Returns an error in the cases of [`save`], and if the directory has files that this library did not write.
 pub fn replace(fit: &Fit, path: impl AsRef<Path>) -> Result<()> {
-    put(fit, path.as_ref(), true)
+    write(fit, path.as_ref(), true)
 }
 
-fn put(fit: &Fit, path: &Path, over: bool) -> Result<()> {
-    let into = |write: &dyn Fn(&Path) -> Result<()>| {
-        if over { directory::replace(path, write) } else { directory::save(path, write) }
-    };
-    match Format::of_name(path).ok_or_else(|| Error::file(path, Problem::UnknownEnding))? {
-        Format::Native => native::write(fit, path),
-        Format::Json => json::write(fit, path),
-        Format::StanCsv => into(&|directory| stan_csv::write_into(fit, directory)),
-        #[cfg(feature = "parquet")]
-        Format::Parquet => parquet::write(fit, path),
-        #[cfg(feature = "zarr")]
-        Format::Zarr => into(&|directory| zarr::write_into(fit, directory)),
-        #[allow(unreachable_patterns, reason = "not with all features")]
-        format => Err(absent(path, format)),
+fn write(fit: &Fit, path: &Path, replace: bool) -> Result<()> {
+    let format = Format::of_name(path)
+        .ok_or_else(|| Error::file(path, Problem::UnknownEnding { endings: registry::listed_endings() }))?;
+    let entry = entry(format);
+    require_feature(entry, path)?;
+    match entry.write {
+        Writer::File(write) => write(fit, path),
+        Writer::Directory(write) if replace => directory::replace(path, |directory| write(fit, directory)),
+        Writer::Directory(write) => directory::save(path, |directory| write(fit, directory)),
+        Writer::SinkOnly => Err(Error::file(path, Problem::UnknownEnding { endings: registry::listed_endings() })),
     }
 }
 
-#[allow(dead_code, reason = "not with all features")]
-fn absent(path: &Path, format: Format) -> Error {
-    let feature = if format == Format::Parquet { "parquet" } else { "zarr" };
-    Error::file(path, Problem::FeatureOff { feature })
+/// Returns an error if the format of `entry` is not compiled in.
+fn require_feature(entry: &FormatEntry, path: &Path) -> Result<()> {
+    match entry.missing_feature {
+        Some(feature) => Err(Error::file(path, Problem::FeatureOff { feature })),
+        None => Ok(()),
+    }
 }
 
-/// Writes a file, all of it or nothing.
+/// Writes a file atomically.
 fn write_file(path: &Path, write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>) -> Result<()> {
     write_atomically(path, write).map_err(|error| Error::file(path, Problem::Io(error)))
 }

@@ -1,29 +1,29 @@
-//! Which files of a directory a format of this library made.
+//! The files of a directory that this library wrote.
 //!
-//! A directory is replaced only if every file in it is one of these: a wrong name must not cost files of something else.
+//! A directory is replaced only if this library wrote every file in it, so that a wrong name never removes other files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::content;
+use super::registry::FORMATS;
 use crate::error::{Error, Problem, Result, shown};
 
-/// Returns the files of a directory that holds a fit of this library and nothing else, relative to it.
+/// Returns the files of a directory that holds only a fit of this library. The paths are relative to the directory.
 ///
 /// # Errors
 ///
-/// Names the first entry that is something else.
-pub(super) fn files(directory: &Path) -> Result<Vec<PathBuf>> {
+/// Returns an error that names the first other entry, or an error if the directory is empty.
+pub(super) fn owned_files(directory: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     list(directory, Path::new(""), &mut files)?;
-    let zarr = zarr_arrays(directory);
+    let nodes = zarr_nodes(directory);
     for file in &files {
-        let own = match &zarr {
+        let own = match &nodes {
             Some(nodes) => is_of_store(file, nodes),
             None => is_of_chain(directory, file),
         };
         if !own {
-            let detail = format!("`{}` in it is no file of a fit", shown(file));
+            let detail = format!("`{}` in it is not a file of a fit", shown(file));
             return Err(Error::file(directory, Problem::Foreign { detail }));
         }
     }
@@ -33,26 +33,27 @@ pub(super) fn files(directory: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn list(root: &Path, below: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+/// Appends the files below `directory`, which is relative to `root`.
+fn list(root: &Path, directory: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     let fail = |error| Error::file(root, Problem::Io(error));
-    for entry in fs::read_dir(root.join(below)).map_err(fail)? {
+    for entry in fs::read_dir(root.join(directory)).map_err(fail)? {
         let entry = entry.map_err(fail)?;
-        let path = below.join(entry.file_name());
+        let path = directory.join(entry.file_name());
         let kind = entry.file_type().map_err(fail)?;
         if kind.is_dir() {
             list(root, &path, files)?;
         } else if kind.is_file() {
             files.push(path);
         } else {
-            let detail = format!("`{}` in it is no regular file", shown(&path));
+            let detail = format!("`{}` in it is not a regular file", shown(&path));
             return Err(Error::file(root, Problem::Foreign { detail }));
         }
     }
     Ok(())
 }
 
-/// The groups and arrays of a Zarr store that this library wrote; none if it is something else.
-fn zarr_arrays(directory: &Path) -> Option<Vec<PathBuf>> {
+/// Returns the groups and arrays of a Zarr store, or `None` if this library did not write it.
+fn zarr_nodes(directory: &Path) -> Option<Vec<PathBuf>> {
     let root: serde_json::Value = serde_json::from_slice(&fs::read(directory.join("zarr.json")).ok()?).ok()?;
     if root["attributes"]["creation_library"] != "sgmcmc" {
         return None;
@@ -61,7 +62,7 @@ fn zarr_arrays(directory: &Path) -> Option<Vec<PathBuf>> {
     Some(nodes.keys().map(PathBuf::from).chain([PathBuf::new()]).collect())
 }
 
-/// Whether a file is metadata or a chunk of one of the nodes.
+/// Returns whether a file is metadata or a chunk of one of the nodes.
 fn is_of_store(file: &Path, nodes: &[PathBuf]) -> bool {
     let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let parent = file.parent().unwrap_or(Path::new(""));
@@ -79,7 +80,7 @@ fn is_of_store(file: &Path, nodes: &[PathBuf]) -> bool {
     })
 }
 
-/// Whether a file is one of those that sinks and `save` write for a chain, by its name and its content.
+/// Returns whether a sink or `save` wrote a file for a chain, by the name and the content of the file.
 fn is_of_chain(directory: &Path, file: &Path) -> bool {
     let name = file.to_str().unwrap_or_default();
     if let Some(number) = name.strip_prefix(".chain-").and_then(|rest| rest.strip_suffix(".begun")) {
@@ -92,12 +93,9 @@ fn is_of_chain(directory: &Path, file: &Path) -> bool {
         return false;
     }
     let path = directory.join(file);
-    // A chain that has no draws yet has an empty file.
+    // The file of a chain without draws is empty.
     let empty = || path.metadata().is_ok_and(|data| data.len() == 0);
-    match file.extension().and_then(|extension| extension.to_str()) {
-        Some(super::native::EXTENSION) => empty() || content::is_native(&path),
-        Some("csv") => empty() || content::is_own_stan(&path),
-        Some("parquet") => content::is_own_parquet(&path),
-        _ => false,
-    }
+    let Some(ending) = file.extension().and_then(|ending| ending.to_str()) else { return false };
+    let mut formats = FORMATS.iter().filter(|entry| entry.ending == ending);
+    formats.any(|entry| (entry.empty_chains && empty()) || (entry.is_own_chain)(&path))
 }

@@ -1,17 +1,21 @@
-//! Between files and a [`Fit`]: columns by name, shapes from the names of columns, chains of different lengths.
+//! Conversion of the columns of files to a [`Fit`]: shapes from the names of columns, and chains of different lengths.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use sgmcmc_core::{Constraint, Layout};
-use sgmcmc_samplers::run::{ChainDraws, Ending, Fit};
-use sgmcmc_samplers::sink::Draw;
+use sgmcmc_fit::sink::Draw;
+use sgmcmc_fit::{ChainDraws, ChainOutcome, Fit};
+use sgmcmc_gradient::{Constraint, Layout};
 
 use crate::error::{Error, Problem, Result};
 
 /// The columns of one chain, all of the same length.
 #[derive(Debug, Default)]
 pub(super) struct Chain {
+    /// The number of the chain.
+    pub(super) number: usize,
+    /// The length of the columns.
+    pub(super) draws: usize,
     pub(super) iterations: Option<Vec<u64>>,
     pub(super) weights: Option<Vec<f64>>,
     pub(super) log_posterior: Option<Vec<f64>>,
@@ -21,9 +25,11 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    /// The draws, without those at the end that were never made: a chain that is shorter than the others is filled up with
-    /// iteration 0.
-    fn draws(self, file: &Path, draws: usize) -> Result<ChainDraws> {
+    /// Converts the columns to draws.
+    ///
+    /// Trailing draws with iteration 0 are dropped: they pad a chain that is shorter than the others.
+    fn into_draws(self, file: &Path) -> Result<ChainDraws> {
+        let draws = self.draws;
         let made = self.iterations.as_ref().map_or(draws, |all| all.iter().rposition(|&i| i != 0).map_or(0, |i| i + 1));
         let columns = self.values.iter().chain(self.stats.iter().map(|(_, column)| column));
         let columns = columns.chain(&self.weights).chain(&self.log_posterior).map(Vec::len);
@@ -50,34 +56,34 @@ impl Chain {
     }
 }
 
-/// Most chains that are believed to be missing.
+/// The maximal number of a chain that is assumed to be missing. A larger number is damage.
 pub(super) const MOST_CHAINS: usize = 1 << 16;
 
-/// The draws that chains were to make, by the number of the chain.
+/// The number of draws that each chain was to make, by the number of the chain.
 pub(super) type Planned = BTreeMap<usize, usize>;
 
-/// The fit that numbered chains make, each with its columns and their length.
+/// Creates a fit of the columns of its chains.
 ///
-/// A chain with fewer draws than planned counts as stopped. A chain that was planned and is not among `chains` has no draws.
-pub(super) fn fit(file: &Path, layout: Layout, chains: Vec<(usize, Chain, usize)>, planned: &Planned) -> Result<Fit> {
+/// A chain with fewer draws than planned counts as stopped. A planned chain that is not among `chains` has no draws.
+pub(super) fn fit(file: &Path, layout: Layout, chains: Vec<Chain>, planned: &Planned) -> Result<Fit> {
     let mut found: Vec<(usize, ChainDraws)> = Vec::new();
-    for (number, chain, draws) in chains {
-        found.push((number, chain.draws(file, draws)?));
+    for chain in chains {
+        found.push((chain.number, chain.into_draws(file)?));
     }
     if found.iter().all(|(_, chain)| chain.is_empty()) {
         return Err(Error::file(file, Problem::NoDraws));
     }
-    unfinished(file, layout, found, planned)
+    fit_from_draws(file, layout, found, planned)
 }
 
-/// Adds the chains below the highest number: their sinks failed before they made a file.
+/// Adds the missing chains below the highest number. Their sinks failed before they created a file.
 pub(super) fn fill_gaps(planned: &mut Planned, chains: impl Iterator<Item = usize>) {
     let highest = chains.chain(planned.keys().copied()).filter(|number| *number < MOST_CHAINS).max().unwrap_or(0);
     (0..highest).for_each(|number| _ = planned.entry(number).or_insert(1));
 }
 
-/// As [`fit`], of chains that are draws already.
-pub(super) fn unfinished(
+/// Creates a fit like [`fit()`], from numbered chains of draws.
+pub(super) fn fit_from_draws(
     file: &Path,
     layout: Layout,
     mut chains: Vec<(usize, ChainDraws)>,
@@ -89,15 +95,23 @@ pub(super) fn unfinished(
             chains.push((*number, ChainDraws::new(layout.value_count(), stats.clone())));
         }
     }
-    // Stable, so that chains of the same number stay in their order.
+    // The sort is stable, so that chains of the same number stay in their order.
     chains.sort_by_key(|(number, _)| *number);
-    let short = |(number, chain): &(usize, ChainDraws)| planned.get(number).is_some_and(|draws| chain.len() < *draws);
-    let endings = chains.iter().map(|chain| if short(chain) { Ending::Stopped } else { Ending::Complete }).collect();
+    let is_short =
+        |(number, chain): &(usize, ChainDraws)| planned.get(number).is_some_and(|draws| chain.len() < *draws);
+    let outcomes = chains
+        .iter()
+        .map(|chain| if is_short(chain) { ChainOutcome::Stopped } else { ChainOutcome::Complete })
+        .collect();
     let chains = chains.into_iter().map(|(_, chain)| chain).collect();
-    Fit::new(layout, chains).and_then(|fit| fit.with_endings(endings)).map_err(Error::content(file))
+    Fit::new(layout, chains).and_then(|fit| fit.with_outcomes(outcomes)).map_err(Error::content(file))
 }
 
-/// The layout of parameters of these names and shapes; a scalar has one element.
+/// Creates the layout of parameters with these names and shapes. An empty shape is that of a scalar.
+///
+/// # Errors
+///
+/// Returns an error if a name occurs twice.
 pub(super) fn layout(file: &Path, variables: impl IntoIterator<Item = (String, Vec<usize>)>) -> Result<Layout> {
     let variables: Vec<_> = variables
         .into_iter()
@@ -105,70 +119,99 @@ pub(super) fn layout(file: &Path, variables: impl IntoIterator<Item = (String, V
         .collect();
     let mut names: Vec<&str> = variables.iter().map(|(name, ..)| name.as_str()).collect();
     names.sort_unstable();
-    if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(Error::file(file, Problem::RepeatedColumn { name: twice[0].to_owned() }));
+    if let Some(repeated) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(Error::file(file, Problem::RepeatedColumn { name: repeated[0].to_owned() }));
     }
     Layout::new(variables).map_err(Error::content(file))
 }
 
-/// The numbers that come with the draws of every chain.
+/// Returns the names of the statistics that all chains have.
 pub(super) fn stat_names(fit: &Fit) -> Vec<String> {
     let Some((first, others)) = fit.chains().split_first() else { return Vec::new() };
     let everywhere = |name: &&String| others.iter().all(|chain| chain.stat(name).is_some());
     first.stat_names().iter().filter(everywhere).cloned().collect()
 }
 
-/// The columns of one element each: `name`, `shape`, and the number of the column of every element in row-major order.
-pub(super) type Grouped = (String, Vec<usize>, Vec<usize>);
+/// A parameter in the columns of a table.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Parameter {
+    pub(super) name: String,
+    pub(super) shape: Vec<usize>,
+    /// The column of every element in row-major order.
+    pub(super) columns: Vec<usize>,
+}
 
-/// The subscripts, number and name of a column.
-type Member<'a> = (Vec<usize>, usize, &'a str);
-
-/// Finds parameters in the names of columns: `W[0,1]` (subscripts from 0) or, as Stan has them, `W.1.2` (from 1).
+/// Returns the layout of parameters and the column of each value.
 ///
-/// Columns whose subscripts do not fill a box are parameters of their own.
-pub(super) fn group(columns: &[(usize, &str)], stan: bool) -> Vec<Grouped> {
+/// # Errors
+///
+/// Returns an error if a name occurs twice.
+pub(super) fn layout_of_columns(file: &Path, parameters: Vec<Parameter>) -> Result<(Layout, Vec<usize>)> {
+    let order = parameters.iter().flat_map(|parameter| parameter.columns.iter().copied()).collect();
+    let layout = layout(file, parameters.into_iter().map(|parameter| (parameter.name, parameter.shape)))?;
+    Ok((layout, order))
+}
+
+/// A column with subscripts.
+struct Member<'a> {
+    subscripts: Vec<usize>,
+    column: usize,
+    name: &'a str,
+}
+
+/// Groups columns to parameters by their names: `W[0,1]` with subscripts from 0, or `W.1.2` with subscripts from 1 in
+/// Stan's files.
+///
+/// Columns whose subscripts do not fill a whole array become scalar parameters.
+pub(super) fn group(columns: &[(usize, &str)], stan: bool) -> Vec<Parameter> {
     let mut found: Vec<(&str, Vec<Member<'_>>)> = Vec::new();
-    let mut places = std::collections::HashMap::new();
+    let mut positions = std::collections::HashMap::new();
     for (column, name) in columns {
         let (stem, subscripts) = subscripts(name, stan);
-        let place = *places.entry((stem, subscripts.len())).or_insert_with(|| {
+        let position = *positions.entry((stem, subscripts.len())).or_insert_with(|| {
             found.push((stem, Vec::new()));
             found.len() - 1
         });
-        found[place].1.push((subscripts, *column, name));
+        found[position].1.push(Member { subscripts, column: *column, name });
     }
     let mut grouped = Vec::new();
     for (stem, members) in found {
-        match filled(&members) {
-            Some((shape, columns)) => grouped.push((stem.to_owned(), shape, columns)),
+        match whole_array(&members) {
+            Some((shape, columns)) => grouped.push(Parameter { name: stem.to_owned(), shape, columns }),
             None => {
-                grouped.extend(members.iter().map(|(_, column, name)| ((*name).to_owned(), vec![1], vec![*column])))
+                let scalar = |member: &Member<'_>| Parameter {
+                    name: member.name.to_owned(),
+                    shape: vec![1],
+                    columns: vec![member.column],
+                };
+                grouped.extend(members.iter().map(scalar));
             }
         }
     }
     grouped
 }
 
-/// The shape that the subscripts fill, each place once, and the columns in row-major order.
-fn filled(members: &[Member<'_>]) -> Option<(Vec<usize>, Vec<usize>)> {
-    let rank = members.first()?.0.len();
+/// Returns the shape that the subscripts fill exactly once, and the columns in row-major order. Returns `None` if there
+/// is no such shape.
+fn whole_array(members: &[Member<'_>]) -> Option<(Vec<usize>, Vec<usize>)> {
+    let rank = members.first()?.subscripts.len();
     if rank == 0 {
-        return (members.len() == 1).then(|| (vec![1], vec![members[0].1]));
+        return (members.len() == 1).then(|| (vec![1], vec![members[0].column]));
     }
-    let size = |axis: usize| members.iter().map(|(subscripts, ..)| subscripts[axis]).max()?.checked_add(1);
+    let size = |axis: usize| members.iter().map(|member| member.subscripts[axis]).max()?.checked_add(1);
     let shape: Vec<usize> = (0..rank).map(size).collect::<Option<_>>()?;
     let count = shape.iter().try_fold(1_usize, |count, size| count.checked_mul(*size))?;
     if count != members.len() {
         return None;
     }
     let mut columns = vec![usize::MAX; count];
-    for (subscripts, column, _) in members {
+    for Member { subscripts, column, .. } in members {
         columns[subscripts.iter().zip(&shape).fold(0, |flat, (subscript, size)| flat * size + subscript)] = *column;
     }
     columns.iter().all(|column| *column != usize::MAX).then_some((shape, columns))
 }
 
+/// Splits the name of a column into the name of the parameter and the subscripts, counted from 0.
 fn subscripts(name: &str, stan: bool) -> (&str, Vec<usize>) {
     if stan {
         let mut stem = name;
@@ -190,25 +233,25 @@ fn subscripts(name: &str, stan: bool) -> (&str, Vec<usize>) {
     parsed.unwrap_or((name, Vec::new()))
 }
 
-/// `names` with underscores appended where they are `taken` or come twice.
+/// Returns `names` with underscores appended to names that are `taken` or repeated.
 pub(super) fn unique<'a>(names: impl IntoIterator<Item = &'a str>, taken: &[&str]) -> Vec<String> {
     let mut used: std::collections::HashSet<String> = taken.iter().map(|name| (*name).to_owned()).collect();
-    let fresh = |name: &str| {
+    let unused = |name: &str| {
         let mut name = name.to_owned();
         while !used.insert(name.clone()) {
             name.push('_');
         }
         name
     };
-    names.into_iter().map(fresh).collect()
+    names.into_iter().map(unused).collect()
 }
 
-/// Draws per block of `width` numbers each: about a quarter of a megabyte, at most 1000 draws.
+/// Returns the number of draws of `width` numbers in a block: about a quarter of a megabyte, and at most 1000 draws.
 pub(super) fn draws_per_block(width: usize) -> usize {
     ((1 << 15) / width.max(1)).clamp(1, 1000)
 }
 
-/// Hands every draw of `chain` to `take`, its stats in the order of `names`.
+/// Calls `take` with every draw of `chain`, with the statistics in the order of `names`.
 pub(super) fn each_draw<E>(
     chain: &ChainDraws,
     names: &[String],
@@ -234,28 +277,32 @@ pub(super) fn each_draw<E>(
 mod tests {
     use super::*;
 
-    fn grouped(names: &[&str], stan: bool) -> Vec<Grouped> {
+    fn grouped(names: &[&str], stan: bool) -> Vec<Parameter> {
         group(&names.iter().copied().enumerate().collect::<Vec<_>>(), stan)
+    }
+
+    fn parameter(name: &str, shape: &[usize], columns: &[usize]) -> Parameter {
+        Parameter { name: name.into(), shape: shape.to_vec(), columns: columns.to_vec() }
     }
 
     #[test]
     fn shapes_come_from_the_names_of_columns() {
         // Stan's order is column-major.
         let stan = grouped(&["mu", "W.1.1", "W.2.1", "W.1.2", "W.2.2", "layer.bias"], true);
-        assert_eq!(stan[0], ("mu".into(), vec![1], vec![0]));
-        assert_eq!(stan[1], ("W".into(), vec![2, 2], vec![1, 3, 2, 4]));
-        assert_eq!(stan[2], ("layer.bias".into(), vec![1], vec![5]));
+        assert_eq!(stan[0], parameter("mu", &[1], &[0]));
+        assert_eq!(stan[1], parameter("W", &[2, 2], &[1, 3, 2, 4]));
+        assert_eq!(stan[2], parameter("layer.bias", &[1], &[5]));
         let ours = grouped(&["a[1][0]", "a[1][1]", "b[0,0,0]", "b[0,1,0]", "c[x]", "[0]"], false);
-        assert_eq!(ours[0], ("a[1]".into(), vec![2], vec![0, 1]));
-        assert_eq!(ours[1], ("b".into(), vec![1, 2, 1], vec![2, 3]));
-        assert_eq!(ours[2], ("c[x]".into(), vec![1], vec![4]));
-        assert_eq!(ours[3], ("[0]".into(), vec![1], vec![5]));
+        assert_eq!(ours[0], parameter("a[1]", &[2], &[0, 1]));
+        assert_eq!(ours[1], parameter("b", &[1, 2, 1], &[2, 3]));
+        assert_eq!(ours[2], parameter("c[x]", &[1], &[4]));
+        assert_eq!(ours[3], parameter("[0]", &[1], &[5]));
     }
 
     #[test]
-    fn columns_that_fill_no_box_stay_by_themselves() {
-        let holes = grouped(&["a.1", "a.3", "b.1", "b.1", "c.18446744073709551615", "d.0"], true);
-        let names: Vec<&str> = holes.iter().map(|(name, ..)| name.as_str()).collect();
+    fn columns_that_fill_no_array_become_scalars() {
+        let incomplete = grouped(&["a.1", "a.3", "b.1", "b.1", "c.18446744073709551615", "d.0"], true);
+        let names: Vec<&str> = incomplete.iter().map(|parameter| parameter.name.as_str()).collect();
         assert_eq!(names, ["a.1", "a.3", "b.1", "b.1", "c.18446744073709551615", "d.0"]);
     }
 

@@ -1,16 +1,18 @@
-//! The header of a mapped file. Its own numbers are little-endian; those of the data are in the byte order of the machine that
-//! wrote them, which it names.
+//! The header of a mapped file.
+//!
+//! The numbers of the header are little-endian. The data are in the byte order of the machine that wrote them, which
+//! the header records.
 //!
 //! ```text
 //! magic[8] version:u32 order:u8 0:u8[3] length:u32 leaves:u32 rows:u64
 //! per leaf: name_length:u32 name element:u8 axes:u8 0:u16 size:u64 per axis offset:u64 bytes:u64 checksum:u32
-//! checksum:u32 of all before it
+//! checksum:u32 of all bytes before
 //! ```
 
 use std::io::Read;
 use std::ops::Range;
 
-use sgmcmc_core::data::{Column, Values};
+use sgmcmc_gradient::data::{Column, Values};
 
 use crate::error::{Problem, Result};
 use crate::source::read_bytes;
@@ -18,14 +20,14 @@ use crate::source::read_bytes;
 const MAGIC: [u8; 8] = *b"\x89SGMCMC\n";
 const VERSION: u32 = 1;
 const ORDER: u8 = if cfg!(target_endian = "little") { 1 } else { 2 };
-/// Bytes before the first leaf.
+/// The number of bytes before the first leaf.
 const START: usize = 32;
-/// Leaves start at multiples of this.
+/// The alignment of leaves in bytes.
 const ALIGNMENT: u64 = 64;
-/// No header is longer.
+/// The maximal length of a header in bytes.
 const LONGEST: u32 = 1 << 20;
 
-/// The type of a leaf's numbers.
+/// The element type of a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Element {
     F32 = 1,
@@ -36,15 +38,14 @@ pub(super) enum Element {
 }
 
 impl Element {
-    pub(super) fn of(column: &Column) -> Option<Self> {
-        Some(match column.values() {
+    pub(super) fn from_column(column: &Column) -> Self {
+        match column.values() {
             Values::F32(_) => Self::F32,
             Values::F64(_) => Self::F64,
             Values::I32(_) => Self::I32,
             Values::I64(_) => Self::I64,
             Values::Bool(_) | Values::BoolBytes(_) => Self::Bool,
-            _ => return None,
-        })
+        }
     }
 
     fn from_code(code: u8) -> Option<Self> {
@@ -60,7 +61,7 @@ impl Element {
     }
 }
 
-/// One leaf and where it is.
+/// The header entry of a leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Leaf {
     pub(super) name: String,
@@ -72,12 +73,13 @@ pub(super) struct Leaf {
 }
 
 impl Leaf {
-    /// Its bytes in the file. They exist once the header was checked.
+    /// Returns the range of bytes in the file, which exists after [`Header::check`].
     pub(super) fn range(&self) -> Range<usize> {
         self.offset as usize..(self.offset + self.bytes) as usize
     }
 }
 
+/// The header of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) rows: u64,
@@ -85,7 +87,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Where the first leaf can start; it depends on names and ranks alone.
+    /// Returns the offset of the first leaf, which depends on names and ranks only.
     pub(super) fn end(&self) -> u64 {
         aligned(self.encode().len() as u64)
     }
@@ -143,7 +145,8 @@ impl Header {
         Ok(Self { rows, leaves })
     }
 
-    /// An error, with the leaf's name, unless every leaf lies inside a file of `length` bytes and has the bytes it should.
+    /// Checks that every leaf has the right size and lies inside a file of `length` bytes. The error has the name of
+    /// the leaf.
     pub(super) fn check(&self, length: u64) -> Result<(), (String, Problem)> {
         for leaf in &self.leaves {
             let numbers = leaf.row_shape.iter().try_fold(self.rows, |n, size| n.checked_mul(*size as u64));
@@ -168,11 +171,12 @@ impl Header {
     }
 }
 
-/// The next multiple of the alignment.
+/// Returns the next multiple of the alignment.
 pub(super) fn aligned(offset: u64) -> u64 {
     offset.next_multiple_of(ALIGNMENT)
 }
 
+/// A reader of the bytes of a header.
 struct Cursor<'a> {
     bytes: &'a [u8],
 }

@@ -1,24 +1,25 @@
-//! Data sets larger than memory: a file that is mapped rather than read.
+//! Data sets larger than memory, in files that are mapped into memory.
 //!
 //! ```text
 //! header    magic, version, byte order, rows, per leaf: name, type, shape, offset, bytes, checksum; its own checksum
-//! leaf 0    the numbers, row after row, from a multiple of 64 bytes on
+//! leaf 0    the numbers in row-major order, aligned to 64 bytes
 //! leaf 1    …
 //! ```
 //!
-//! Opening checks the header and maps the file; rows are read by the operating system when a minibatch wants them, and may be
-//! dropped again at any time. [`verify`](Mapped::verify) reads everything and compares the checksums.
+//! Opening a file checks the header and maps the file. The operating system reads observations when a minibatch needs
+//! them, and may evict them at any time. [`verify`](Mapped::verify) reads the whole file and compares the checksums.
 //!
-//! A file appears under its name only when it is complete. It must not be changed while it is mapped; to replace it, create it
-//! again under the same name, which leaves the old one to those who have it open.
+//! A file appears under its name when it is complete. It must not be changed while it is mapped. To replace it, create
+//! it again under the same name: processes that have mapped the old file keep it.
 //!
-//! # Files that are cut while they are mapped
+//! # Files that are truncated while they are mapped
 //!
-//! The length of the file is compared with the header before every batch of observations is read. A file that was cut in the meantime
-//! is an error that names it, and chains end there with the draws they have. A file that is cut at the very moment when its pages
-//! are read cannot be survived: the operating system ends the process with SIGBUS. With [`reading_rows`](Mapped::reading_rows)
-//! observations are copied by system calls and the length is compared once more afterwards; then a cut is always an error.
-//! Content that is changed in place, at the same length, is not noticed; [`verify`](Mapped::verify) compares the checksums.
+//! The length of the file is compared with the header before every batch of observations is read. A truncated file is
+//! an error that names the file, and chains end with the draws that they have. If the file is truncated at the moment
+//! at which its pages are read, the operating system ends the process with SIGBUS. With
+//! [`reading_rows`](Mapped::reading_rows), observations are copied by system calls and the length is compared again
+//! afterwards, so that truncation is always an error. Content that is overwritten in place is not detected.
+//! [`verify`](Mapped::verify) compares the checksums.
 
 mod header;
 mod pages;
@@ -32,8 +33,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytemuck::Pod;
-use sgmcmc_core::data::{Buffer, Column, Owner, Values};
-use sgmcmc_core::{Dataset, Named, TensorTree};
+use sgmcmc_gradient::data::{Buffer, BufferOwner, Column, Columns, Values};
 
 use header::{Element, Header, Leaf};
 use pages::Pages;
@@ -41,26 +41,28 @@ pub use writer::MappedWriter;
 
 use crate::error::{Error, Place, Problem, Result};
 
-/// Writes a data set to a mapped file. For data that do not fit in memory use [`MappedWriter`].
-///
-/// ```
-/// use sgmcmc_core::Columns;
-/// use sgmcmc_storage::mapped;
-///
-/// let file = std::env::temp_dir().join("sgmcmc-doc-create.mapped");
-/// let data = Columns::new().leaf("x", vec![0.5_f32; 6], [3, 2])?.build()?;
-/// mapped::create(&file, &data)?;
-/// assert_eq!(mapped::open(&file)?.columns(), data.columns());
-/// # std::fs::remove_file(file)?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// Writes the columns of a data set to a mapped file. [`MappedWriter`] writes data that do not fit in memory.
 ///
 /// # Errors
 ///
-/// If the file cannot be written.
-pub fn create<D: TensorTree>(path: impl AsRef<Path>, data: &Dataset<D>) -> Result<()> {
+/// Returns an error if the columns have different numbers of observations or the file cannot be written.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::Columns;
+/// use sgmcmc::storage::mapped;
+///
+/// let file = std::env::temp_dir().join("sgmcmc-doc-create.mapped");
+/// let data = Columns::new().leaf("x", vec![0.5_f32; 6], [3, 2])?;
+/// mapped::create(&file, data.as_slice())?;
+/// assert_eq!(mapped::open(&file)?.as_slice(), data.as_slice());
+/// # std::fs::remove_file(file)?;
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
+pub fn create(path: impl AsRef<Path>, columns: &[Column]) -> Result<()> {
     let mut writer = MappedWriter::create(path)?;
-    writer.append(data)?;
+    writer.append(columns)?;
     writer.finish()
 }
 
@@ -68,16 +70,35 @@ pub fn create<D: TensorTree>(path: impl AsRef<Path>, data: &Dataset<D>) -> Resul
 ///
 /// # Errors
 ///
-/// As [`Mapped::open`].
-pub fn open(path: impl AsRef<Path>) -> Result<Dataset<Named>> {
-    Mapped::open(path).map(|mapped| mapped.data)
+/// Returns an error in the cases of [`Mapped::open`].
+///
+/// # Examples
+///
+/// See [`create`].
+pub fn open(path: impl AsRef<Path>) -> Result<Columns> {
+    Mapped::open(path).map(|mapped| mapped.columns)
 }
 
 /// A mapped file.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::Columns;
+/// use sgmcmc::storage::{Mapped, mapped};
+///
+/// let file = std::env::temp_dir().join("sgmcmc-doc-mapped.mapped");
+/// mapped::create(&file, Columns::new().leaf("y", vec![0.5_f32; 6], [6])?.as_slice())?;
+/// let data = Mapped::open(&file)?.reading_rows();
+/// data.verify()?;
+/// assert_eq!(data.columns().observations(), 6);
+/// # std::fs::remove_file(file)?;
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Mapped {
     path: PathBuf,
-    data: Dataset<Named>,
+    columns: Columns,
     leaves: Vec<Leaf>,
     pages: Arc<Pages>,
 }
@@ -87,8 +108,8 @@ impl Mapped {
     ///
     /// # Errors
     ///
-    /// If the file is missing, not a mapped file, of another version or byte order, damaged in its header, or shorter than its
-    /// header announces.
+    /// Returns an error if the file is missing, is not a mapped file, has another version or byte order, has a damaged
+    /// header, or is shorter than the header requires.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let fail = |problem| Error::file(path, problem);
@@ -97,108 +118,68 @@ impl Mapped {
         let header = Header::read(&mut file.by_ref().take(length)).map_err(fail)?;
         header.check(length).map_err(|(leaf, problem)| Error::at(path, Place::default().column(leaf), problem))?;
         let pages = Arc::new(Pages::map(file).map_err(|error| fail(Problem::Io(error)))?);
-        let columns = header.leaves.iter().map(|leaf| column(leaf, &pages)).collect::<sgmcmc_core::Result<_>>();
-        // Values that are not finite were let in knowingly when the file was written.
-        let data = columns.and_then(Dataset::from_columns_allow_non_finite).map_err(Error::content(path))?;
-        Ok(Self { path: path.into(), data, leaves: header.leaves, pages })
+        let columns = header.leaves.iter().map(|leaf| column(leaf, &pages)).collect::<sgmcmc_gradient::Result<_>>();
+        // A check for values that are not finite would read the whole file. The writer allowed such values.
+        let columns = columns.map(|columns: Vec<Column>| Columns::from(columns).allow_non_finite());
+        let columns = columns.and_then(|columns| columns.check().map(|_| columns)).map_err(Error::content(path))?;
+        Ok(Self { path: path.into(), columns, leaves: header.leaves, pages })
     }
 
-    /// The observations. The file stays mapped as long as they are in use.
-    pub fn data(&self) -> Dataset<Named> {
-        self.data.clone()
+    /// Returns the observations. The file stays mapped as long as they are in use.
+    pub fn columns(&self) -> Columns {
+        self.columns.clone()
     }
 
     /// Reads the whole file and compares the checksums.
     ///
     /// # Errors
     ///
-    /// With the leaf that is damaged.
+    /// Returns an error with the leaf that is damaged.
     pub fn verify(&self) -> Result<()> {
         for leaf in &self.leaves {
             let mut found = crc32fast::Hasher::new();
             for chunk in self.pages.bytes(leaf.range()).chunks(1 << 24) {
                 self.pages.check(leaf.range().end).map_err(|detail| {
-                    let place = Place::default().column(leaf.name.clone());
-                    Error::at(&self.path, place, Problem::Truncated { detail })
+                    let location = Place::default().column(leaf.name.clone());
+                    Error::at(&self.path, location, Problem::Truncated { detail })
                 })?;
                 found.update(chunk);
-                // Reading everything once is no reason to keep everything resident.
+                // The pages are read only once and need not stay resident.
                 self.pages.release();
             }
             let found = found.finalize();
             if found != leaf.checksum {
                 let detail = format!("the checksum of its bytes is {found:08x}, expected {:08x}", leaf.checksum);
-                let place = Place::default().column(leaf.name.clone());
-                return Err(Error::at(&self.path, place, Problem::Corrupt { detail }));
+                let location = Place::default().column(leaf.name.clone());
+                return Err(Error::at(&self.path, location, Problem::Corrupt { detail }));
             }
         }
         Ok(())
     }
 
-    /// Reads the rows of minibatches from the file, one by one, instead of copying them from the mapped pages.
+    /// Reads the observations of minibatches from the file with system calls instead of copying them from the mapped
+    /// pages.
     ///
-    /// Then hardly any page of the file becomes resident memory of this process, where otherwise all that have been touched do
-    /// until the operating system takes them back. This is for machines that count mapped pages against a limit, and for files that
-    /// may be cut by others: a cut is then an error and never ends the process. Each row costs a system call. Has an effect on Unix
-    /// only.
+    /// Hardly any page of the file then becomes resident memory of this process. Otherwise every page that is read
+    /// stays resident until the operating system evicts it. Use this on machines that count mapped pages against a
+    /// limit, and for files that other processes may truncate: truncation is then an error and never ends the process.
+    /// Each observation costs a system call. This has an effect on Unix only.
     #[must_use]
     pub fn reading_rows(self) -> Self {
-        self.pages.read_rows();
+        self.pages.set_read_rows();
         self
     }
 
-    /// Gives all pages of the file back to the operating system, which reads them again when they are wanted.
+    /// Releases all resident pages of the file. The operating system reads them again when they are needed.
     pub fn release(&self) {
         self.pages.release();
     }
 }
 
-/// `data.create_mapped(path)`, as a method of every data set.
-pub trait CreateMapped {
-    /// Writes the data set to a mapped file, as [`create`] does.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
-    fn create_mapped(&self, path: impl AsRef<Path>) -> Result<()>;
-}
-
-impl<D: TensorTree> CreateMapped for Dataset<D> {
-    fn create_mapped(&self, path: impl AsRef<Path>) -> Result<()> {
-        create(path, self)
-    }
-}
-
-/// `Dataset::open_mapped(path)`, as a function of data sets by name. [`Dataset::typed`] gives them a type.
-///
-/// ```
-/// use sgmcmc_core::{Columns, Dataset};
-/// use sgmcmc_storage::{CreateMapped, MappedDataset};
-///
-/// let file = std::env::temp_dir().join("sgmcmc-doc-open.mapped");
-/// Columns::new().leaf("y", vec![1.0, 2.0], [2])?.build()?.create_mapped(&file)?;
-/// assert_eq!(Dataset::open_mapped(&file)?.observations(), 2);
-/// # std::fs::remove_file(file)?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub trait MappedDataset: Sized {
-    /// Maps a file as a data set, as [`open`] does.
-    ///
-    /// # Errors
-    ///
-    /// As [`Mapped::open`].
-    fn open_mapped(path: impl AsRef<Path>) -> Result<Self>;
-}
-
-impl MappedDataset for Dataset<Named> {
-    fn open_mapped(path: impl AsRef<Path>) -> Result<Self> {
-        open(path)
-    }
-}
-
-fn column(leaf: &Leaf, pages: &Arc<Pages>) -> sgmcmc_core::Result<Column> {
+/// Returns a leaf as a column over the mapped pages.
+fn column(leaf: &Leaf, pages: &Arc<Pages>) -> sgmcmc_gradient::Result<Column> {
     fn buffer<T: Pod + Send + Sync>(leaf: &Leaf, pages: &Arc<Pages>) -> Buffer<T> {
-        Buffer::shared(Arc::new(Part { pages: pages.clone(), range: leaf.range(), element: PhantomData }))
+        Buffer::shared(Arc::new(LeafPages { pages: pages.clone(), range: leaf.range(), element: PhantomData }))
     }
     let values = match leaf.element {
         Element::F32 => Values::F32(buffer(leaf, pages)),
@@ -210,16 +191,16 @@ fn column(leaf: &Leaf, pages: &Arc<Pages>) -> sgmcmc_core::Result<Column> {
     Column::new(leaf.name.clone(), values, leaf.row_shape.clone())
 }
 
-/// A part of a mapped file as numbers.
-struct Part<T> {
+/// The numbers of one leaf in a mapped file.
+struct LeafPages<T> {
     pages: Arc<Pages>,
     range: Range<usize>,
     element: PhantomData<T>,
 }
 
-impl<T: Pod + Send + Sync> Owner<T> for Part<T> {
+impl<T: Pod + Send + Sync> BufferOwner<T> for LeafPages<T> {
     fn values(&self) -> &[T] {
-        // Aligned and of the right length: leaves start at multiples of 64 bytes, and the header was checked.
+        // The cast cannot fail: leaves start at multiples of 64 bytes, and the lengths in the header were checked.
         bytemuck::cast_slice(self.pages.bytes(self.range.clone()))
     }
 
@@ -234,7 +215,7 @@ impl<T: Pod + Send + Sync> Owner<T> for Part<T> {
     fn copy_range(&self, range: Range<usize>) -> Vec<T> {
         if self.pages.reads_rows() {
             let mut copied = vec![T::zeroed(); range.len()];
-            // Rows that are no longer in the file stay zero, and `check` refuses them.
+            // Observations that are no longer in the file stay zero, and `check` returns an error for them.
             if self.read(range.start, &mut copied) || self.check().is_err() {
                 return copied;
             }
@@ -257,8 +238,8 @@ impl<T: Pod + Send + Sync> Owner<T> for Part<T> {
     }
 }
 
-impl<T: Pod> Part<T> {
-    /// Fills `target` with the numbers from `start` on, read from the file; whether that worked.
+impl<T: Pod> LeafPages<T> {
+    /// Reads the numbers from index `start` on from the file into `target`, and returns whether this succeeded.
     fn read(&self, start: usize, target: &mut [T]) -> bool {
         let offset = self.range.start + start * size_of::<T>();
         let inside = offset + size_of_val(target) <= self.range.end;

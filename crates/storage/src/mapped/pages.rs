@@ -1,4 +1,4 @@
-//! The pages of a mapped file. The only unsafe code of this crate.
+//! The pages of a mapped file. This module has the only unsafe code of the crate.
 #![allow(unsafe_code, reason = "mapping a file is unsafe, because another process could change it")]
 
 use std::fs::File;
@@ -13,14 +13,16 @@ use memmap2::Mmap;
 pub(super) struct Pages {
     map: Mmap,
     file: File,
+    /// Whether observations are read with system calls.
     read_rows: AtomicBool,
 }
 
 impl Pages {
     pub(super) fn map(file: File) -> io::Result<Self> {
-        // SAFETY: the map is read-only, and shown only as types for which every bit pattern is a value, so that bytes changed by
-        // another process could give wrong numbers but no invalid ones. The module's documentation forbids such changes, and
-        // files are created under another name and renamed, so that this crate never makes them.
+        // SAFETY: the map is read-only, and its bytes are only cast to types for which every bit pattern is valid.
+        // Bytes that another process changes can therefore give wrong but not invalid numbers. The module documentation
+        // forbids such changes. This crate never makes them, because it creates files under a temporary name and
+        // renames them.
         let map = unsafe { Mmap::map(&file)? };
         Ok(Self { map, file, read_rows: AtomicBool::new(false) })
     }
@@ -29,17 +31,17 @@ impl Pages {
         &self.map[range]
     }
 
-    /// Returns the reason if the file no longer has its first `end` bytes.
+    /// Checks that the file still has its first `end` bytes. The error is the reason in words.
     pub(super) fn check(&self, end: usize) -> Result<(), String> {
         match self.file.metadata() {
             Ok(data) if data.len() >= end as u64 => Ok(()),
             Ok(data) => Err(format!("the mapped file was cut to {} bytes, of which {end} are needed", data.len())),
-            Err(error) => Err(format!("the mapped file cannot be looked at: {error}")),
+            Err(error) => Err(format!("the mapped file cannot be inspected: {error}")),
         }
     }
 
-    /// From now on rows are read from the file.
-    pub(super) fn read_rows(&self) {
+    /// Reads observations with system calls from now on.
+    pub(super) fn set_read_rows(&self) {
         self.read_rows.store(true, Ordering::Relaxed);
     }
 
@@ -47,7 +49,7 @@ impl Pages {
         self.read_rows.load(Ordering::Relaxed)
     }
 
-    /// Fills `target` from the file, past the map; whether that worked.
+    /// Reads `target` from the file with a system call, and returns whether this succeeded.
     pub(super) fn read_at(&self, target: &mut [u8], offset: u64) -> bool {
         #[cfg(unix)]
         return std::os::unix::fs::FileExt::read_exact_at(&self.file, target, offset).is_ok();
@@ -55,11 +57,12 @@ impl Pages {
         return false;
     }
 
-    /// Gives all pages back; they are read again from the file when they are wanted.
+    /// Releases all resident pages. They are read again from the file when they are needed.
     pub(super) fn release(&self) {
         #[cfg(unix)]
-        // SAFETY: the pages of a shared, read-only map of a file have no content but the file's, so that dropping them changes no
-        // value that any slice of this map shows. A refusal by the operating system leaves them where they are.
+        // SAFETY: the pages of a shared, read-only map of a file have the content of the file, so that releasing them
+        // does not change the content of any slice of the map. If the operating system returns an error, the pages stay
+        // resident.
         let _ = unsafe { self.map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
     }
 }

@@ -1,36 +1,51 @@
-//! The idx format, in which MNIST is published: `0 0 type rank`, the dimensions as big-endian u32, then the numbers.
+//! The idx format of MNIST: `0 0 type rank`, the dimensions as big-endian `u32`, then the numbers.
 
 use std::io::BufRead;
 use std::path::Path;
 
-use sgmcmc_core::data::{Column, Values};
+use sgmcmc_gradient::data::{Column, Values};
 
 use crate::error::{Error, Problem, Result};
 use crate::limit::{Budget, memory_limit};
-use crate::source::{count, expect_end, open_telling, read_bytes, read_numbers};
+use crate::source::{count, expect_end, open_detecting_gzip, read_bytes, read_numbers};
 
-/// Reads an idx file, compressed by gzip or not, as the leaf `name`. Its first dimension is the observation.
+/// Reads an idx file, with or without gzip compression, as the leaf `name`. The first dimension is the observation.
 ///
-/// Bytes and short integers become i32.
+/// Bytes and short integers become `i32`.
 ///
 /// # Errors
 ///
-/// With the file, if it is missing, truncated, corrupt, empty, or has a value that is not finite.
+/// Returns an error that names the file if it is missing, truncated, damaged or empty, or has a value that is not
+/// finite.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::storage::read;
+///
+/// let file = std::env::temp_dir().join("sgmcmc-doc-read.idx");
+/// // Two observations of three bytes each.
+/// std::fs::write(&file, [0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6])?;
+/// let column = read::idx(&file, "pixels")?;
+/// assert_eq!(column.row_shape(), [3]);
+/// # std::fs::remove_file(file)?;
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 pub fn idx(path: impl AsRef<Path>, name: &str) -> Result<Column> {
     idx_within(path, name, memory_limit())
 }
 
-/// As [`idx`], with a limit of its own for the memory that the numbers take, in bytes.
+/// Reads an idx file like [`idx`], within a limit on the memory of the numbers in bytes.
 ///
 /// # Errors
 ///
-/// See [`idx`].
+/// Returns an error in the cases of [`idx`].
 pub fn idx_within(path: impl AsRef<Path>, name: &str, limit: u64) -> Result<Column> {
     let path = path.as_ref();
     let mut budget = Budget::new(limit);
-    let (mut reader, head) = start(path)?;
+    let (mut reader, head) = read_head(path)?;
     let size = if head.kind == 0x0e { 8 } else { 4 };
-    head.allow(size, budget).map_err(|problem| Error::file(path, problem))?;
+    head.check_size(size, budget).map_err(|problem| Error::file(path, problem))?;
     let mut numbers = |reader: &mut dyn BufRead| -> Result<Values, Problem> {
         let mut reader = reader;
         let n = head.count;
@@ -55,21 +70,27 @@ pub fn idx_within(path: impl AsRef<Path>, name: &str, limit: u64) -> Result<Colu
     Ok(column)
 }
 
-/// The bytes of an idx file of bytes, and its dimensions.
-pub(crate) fn idx_bytes(path: &Path) -> Result<(Vec<u8>, Vec<u64>)> {
-    let (mut reader, head) = start(path)?;
+/// Reads an idx file of bytes, and returns the bytes and the dimensions.
+///
+/// # Errors
+///
+/// Returns an error in the cases of [`idx`], and if the elements are not bytes.
+pub fn idx_bytes(path: &Path) -> Result<(Vec<u8>, Vec<u64>)> {
+    let (mut reader, head) = read_head(path)?;
     if head.kind != 0x08 {
-        let problem = Problem::WrongType { found: format!("{:#04x}", head.kind), expected: "bytes (0x08) are wanted" };
+        let problem =
+            Problem::WrongType { found: format!("{:#04x}", head.kind), expected: "bytes (0x08) are expected" };
         return Err(Error::file(path, problem));
     }
     let fail = |problem| Error::file(path, problem);
     let mut budget = Budget::new(memory_limit());
-    head.allow(1, budget).map_err(fail)?;
+    head.check_size(1, budget).map_err(fail)?;
     let bytes = read_numbers(&mut reader, head.count, &mut budget, |[byte]| byte).map_err(fail)?;
     expect_end(&mut reader).map_err(|problem| Error::file(path, problem))?;
     Ok((bytes, head.dimensions))
 }
 
+/// The header of an idx file.
 struct Head {
     kind: u8,
     dimensions: Vec<u64>,
@@ -78,15 +99,17 @@ struct Head {
 }
 
 impl Head {
-    /// Refuses a compressed file that announces more numbers of `size` bytes than the budget allows, before it is unpacked.
-    fn allow(&self, size: u64, budget: Budget) -> Result<(), Problem> {
+    /// Checks that the numbers of a compressed file, of `size` bytes each, are within the budget before they are
+    /// decompressed.
+    fn check_size(&self, size: u64, budget: Budget) -> Result<(), Problem> {
         let announced = self.count.saturating_mul(size);
         if self.compressed && announced > budget.left() { Err(budget.exceeded()) } else { Ok(()) }
     }
 }
 
-fn start(path: &Path) -> Result<(Box<dyn BufRead>, Head)> {
-    let (mut reader, compressed) = open_telling(path)?;
+/// Opens a file and reads its header.
+fn read_head(path: &Path) -> Result<(Box<dyn BufRead>, Head)> {
+    let (mut reader, compressed) = open_detecting_gzip(path)?;
     let fail = |problem| Error::file(path, problem);
     let magic = read_bytes(&mut reader, 4).map_err(fail)?;
     let (0, 0, kind, rank) = (magic[0], magic[1], magic[2], magic[3]) else {

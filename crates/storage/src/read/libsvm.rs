@@ -1,8 +1,8 @@
 //! The libsvm format: one observation per line, `label index:value index:value …`, indices increasing from 1.
 //!
-//! Dense data are `x` of shape `[N, d]` and `y` of shape `[N]`. Where N·d numbers would not fit, or on request, rows stay sparse: `index` `[N, L]` (integers
-//! counting from 0) and `value` `[N, L]`, L the length of the longest row, shorter rows padded by index 0 with value 0. The linear
-//! predictor Σⱼ xᵢⱼ βⱼ is then
+//! Dense data are `x` of shape `[N, d]` and `y` of shape `[N]`. If N·d numbers exceed the memory limit, or on request,
+//! the data stay sparse: `index` `[N, L]` (integers counted from 0) and `value` `[N, L]`, where L is the length of the
+//! longest row. Shorter rows are padded with index 0 and value 0. The linear predictor Σⱼ xᵢⱼ βⱼ is then
 //!
 //! ```text
 //! let [n, l] = rows.index.dims();
@@ -10,30 +10,33 @@
 //! let predictor = (picked * rows.value).sum_dim(1).squeeze_dim::<1>(1);
 //! ```
 //!
-//! to which padding adds 0·β₀.
+//! The padding adds 0·β₀.
 
 use std::path::{Path, PathBuf};
 
-use sgmcmc_core::data::{Column, Values};
-use sgmcmc_core::{Dataset, Named, Precision};
+use sgmcmc_gradient::data::{Column, Values};
+use sgmcmc_gradient::{Columns, Precision};
 
+use super::checked;
 use crate::error::{Error, Place, Problem, Result};
 use crate::limit::{exceeded, memory_limit};
 use crate::source::Lines;
 
-/// Reads a libsvm file, compressed by gzip or not.
+/// A reader of a libsvm file, with or without gzip compression. [`libsvm`] creates it.
+///
+/// # Examples
 ///
 /// ```
-/// use sgmcmc_storage::read;
+/// use sgmcmc::storage::read;
 ///
 /// let file = std::env::temp_dir().join("sgmcmc-doc-rows.libsvm");
 /// std::fs::write(&file, "+1 1:0.5 3:2\n-1 2:1\n")?;
 /// let dense = read::libsvm(&file).read()?;
-/// assert_eq!(dense.columns()[0].row_shape(), [3]);
+/// assert_eq!(dense.as_slice()[0].row_shape(), [3]);
 /// let sparse = read::libsvm(&file).sparse().read()?;
-/// assert_eq!(sparse.columns()[0].values(), &vec![0_i64, 2, 1, 0].into());
+/// assert_eq!(sparse.as_slice()[0].values(), &vec![0_i64, 2, 1, 0].into());
 /// # std::fs::remove_file(file)?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), sgmcmc::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Libsvm {
@@ -51,19 +54,19 @@ enum Layout {
     Sparse,
 }
 
-/// What was read from a libsvm file.
+/// The content of a libsvm file.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SparseTable {
     /// The observations.
-    pub data: Dataset<Named>,
-    /// The number of columns, d: as given, or the largest index found.
-    pub columns: usize,
-    /// Whether the rows are sparse (leaves `index`, `value`, `y`) or dense (`x`, `y`).
+    pub columns: Columns,
+    /// The number d of features: the given number, or the largest index in the file.
+    pub features: usize,
+    /// Whether the data are sparse (leaves `index`, `value`, `y`) or dense (`x`, `y`).
     pub sparse: bool,
 }
 
-/// A file in libsvm format.
+/// Creates a reader of the libsvm file at `path`. The file is opened by [`Libsvm::read`].
 pub fn libsvm(path: impl AsRef<Path>) -> Libsvm {
     let path = path.as_ref().into();
     let limit = usize::try_from(memory_limit()).unwrap_or(usize::MAX);
@@ -71,32 +74,32 @@ pub fn libsvm(path: impl AsRef<Path>) -> Libsvm {
 }
 
 impl Libsvm {
-    /// The number of columns, d. A larger index is an error. Without this, d is the largest index in the file, which may be less
-    /// in a test set than in the training set.
+    /// Sets the number d of features. A larger index is an error. The default is the largest index in the file, which
+    /// may be smaller in a test set than in the training set.
     #[must_use]
     pub fn columns(self, columns: usize) -> Self {
         Self { columns: Some(columns), ..self }
     }
 
-    /// Keeps the rows sparse.
+    /// Keeps the data sparse.
     #[must_use]
     pub fn sparse(self) -> Self {
         Self { layout: Layout::Sparse, ..self }
     }
 
-    /// Makes the rows dense, or fails if they do not fit.
+    /// Makes the data dense. Data that exceed the memory limit are an error.
     #[must_use]
     pub fn dense(self) -> Self {
         Self { layout: Layout::Dense, ..self }
     }
 
-    /// How many bytes the rows may take, see [`limit`](crate::limit). Rows that would take more are kept sparse.
+    /// Sets the memory limit in bytes, see [`limit`](crate::limit). Data that exceed it as dense rows are kept sparse.
     #[must_use]
     pub fn memory_limit(self, bytes: usize) -> Self {
         Self { limit: bytes, ..self }
     }
 
-    /// The type of the float leaves: f32 unless said otherwise.
+    /// Sets the type of the float leaves. The default is `f32`.
     #[must_use]
     pub fn precision(self, precision: Precision) -> Self {
         Self { precision, ..self }
@@ -106,23 +109,27 @@ impl Libsvm {
     ///
     /// # Errors
     ///
-    /// With file, line and index, if the file is missing, empty, truncated or corrupt, has text in place of a number, NaN or
-    /// infinite values, indices out of range or order, or does not fit.
-    pub fn read(&self) -> Result<Dataset<Named>> {
-        self.read_table().map(|table| table.data)
+    /// Returns an error with file, line and index if the file is missing, empty, truncated or damaged, has text in
+    /// place of a number, NaN or infinite values, or indices out of range or order, or if it exceeds the memory limit.
+    pub fn read(&self) -> Result<Columns> {
+        self.read_table().map(|table| table.columns)
     }
 
-    /// As [`read`](Self::read), with the number of columns, which sparse rows do not show.
+    /// Reads the file like [`read`](Self::read), and returns the number of features, which sparse data do not have.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error in the cases of [`read`](Self::read).
     pub fn read_table(&self) -> Result<SparseTable> {
         let path = self.path.as_path();
         let mut rows = Rows { ends: Vec::new(), indices: Vec::new(), values: Vec::new(), labels: Vec::new() };
-        let mut lines = Lines::open(path)?.within(self.limit as u64);
+        let mut lines = Lines::open(path)?.with_limit(self.limit as u64);
         let most = self.limit / (size_of::<u64>() + size_of::<f64>());
-        while let Some((line, text)) = lines.next()? {
+        while let Some((line, text)) = lines.next_line()? {
             let text = text.split(|byte| *byte == b'#').next().unwrap_or_default();
             rows.push(text, self.columns).map_err(|(index, problem)| {
-                let place = Place { column: index, ..Place::line(line) };
-                Error::at(path, place, problem)
+                let location = Place { column: index, ..Place::line(line) };
+                Error::at(path, location, problem)
             })?;
             if rows.indices.len() + rows.labels.len() > most {
                 return Err(Error::at(path, Place::line(line), exceeded(self.limit as u64)));
@@ -154,12 +161,12 @@ impl Libsvm {
         }
         let leaves = if sparse { rows.sparse(width) } else { rows.dense(columns, self.precision) };
         let leaves = leaves.map(|leaves| leaves.into_iter().map(|leaf| leaf.with_precision(self.precision)).collect());
-        let data = leaves.and_then(Dataset::from_columns).map_err(Error::content(path))?;
-        Ok(SparseTable { data, columns, sparse })
+        let leaves: Vec<Column> = leaves.map_err(Error::content(path))?;
+        Ok(SparseTable { columns: checked(leaves.into(), path)?, features: columns, sparse })
     }
 }
 
-/// Sparse rows one after another: row i ends before `ends[i]`. In double precision until the file is read.
+/// Sparse rows, one after another, in double precision. Row i ends before `ends[i]`.
 struct Rows {
     ends: Vec<usize>,
     indices: Vec<u64>,
@@ -168,7 +175,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// Takes in a line, unless it is blank. The error names the index it is about.
+    /// Appends a line, unless it is blank. The error has the index that it is about.
     fn push(&mut self, text: &[u8], columns: Option<usize>) -> Result<(), (Option<String>, Problem)> {
         let mut fields = text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
         let Some(label) = fields.next() else { return Ok(()) };
@@ -183,18 +190,18 @@ impl Rows {
                 .ok()
                 .and_then(|index| index.parse().ok())
                 .ok_or_else(|| (None, Problem::not_a_number(index, "an index")))?;
-            let place = Some(index.to_string());
+            let column = Some(index.to_string());
             let range = match columns {
                 Some(columns) if index > columns as u64 => Some(format!("the number of columns is {columns}")),
                 _ if index == 0 => Some("indices count from 1".into()),
-                _ if index > i64::MAX as u64 => Some("it is no 64-bit integer".into()),
+                _ if index > i64::MAX as u64 => Some("it is not a 64-bit integer".into()),
                 _ if index <= last => Some(format!("indices increase, and {last} comes before it")),
                 _ => None,
             };
             if let Some(range) = range {
-                return Err((place, Problem::OutOfRange { what: "index", value: index.to_string(), range }));
+                return Err((column, Problem::OutOfRange { what: "index", value: index.to_string(), range }));
             }
-            let value = number(value).map_err(|problem| (place, problem))?;
+            let value = number(value).map_err(|problem| (column, problem))?;
             last = index;
             self.indices.push(index - 1);
             self.values.push(value);
@@ -212,7 +219,7 @@ impl Rows {
         self.iter().map(|row| row.len()).max().unwrap_or_default().max(1)
     }
 
-    fn dense(self, columns: usize, precision: Precision) -> sgmcmc_core::Result<Vec<Column>> {
+    fn dense(self, columns: usize, precision: Precision) -> sgmcmc_gradient::Result<Vec<Column>> {
         let x = match precision {
             Precision::Single => self.fill(columns, |value| value as f32).into(),
             Precision::Double => Values::from(self.fill(columns, |value| value)),
@@ -230,13 +237,13 @@ impl Rows {
         x
     }
 
-    fn sparse(self, width: usize) -> sgmcmc_core::Result<Vec<Column>> {
+    fn sparse(self, width: usize) -> sgmcmc_gradient::Result<Vec<Column>> {
         let mut index = vec![0_i64; self.labels.len() * width];
         let mut value = vec![0.0; index.len()];
         for (row, range) in self.iter().enumerate() {
-            for (place, entry) in range.enumerate() {
-                index[row * width + place] = self.indices[entry] as i64;
-                value[row * width + place] = self.values[entry];
+            for (position, entry) in range.enumerate() {
+                index[row * width + position] = self.indices[entry] as i64;
+                value[row * width + position] = self.values[entry];
             }
         }
         let leaves = [Column::new("index", index, [width]), Column::new("value", value, [width])];

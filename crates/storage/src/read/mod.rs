@@ -1,15 +1,29 @@
-//! Readers, one per format. Each ends in a [`Dataset`](sgmcmc_core::Dataset), or in a [`Column`](sgmcmc_core::data::Column) where
-//! a file is one array.
+//! Readers of data files, one per format.
 //!
-//! Text files and idx files may be compressed by gzip, in one or several members; that is seen from their first bytes, whatever
-//! their name.
+//! A reader returns [`Columns`], or a [`Column`](sgmcmc_gradient::data::Column) if the file is one array.
+//! `into_dataset` of `sgmcmc::IntoDataset` converts columns to a data set.
 //!
-//! Every reader has a [memory limit](crate::limit), so that a small file that unpacks to a huge one is an error.
+//! Text files and idx files may be compressed with gzip, in one or several members. Compression is recognized by the
+//! first bytes, and the name of the file is ignored. Every reader has a [memory limit](crate::limit), so that a small
+//! file that decompresses to a huge one is an error.
+//!
+//! # Examples
+//!
+//! ```
+//! use sgmcmc::storage::read;
+//!
+//! let file = std::env::temp_dir().join("sgmcmc-doc-read.csv");
+//! std::fs::write(&file, "age,label\n30,1\n41,0\n")?;
+//! let columns = read::csv(&file).float("x", "age").float("y", "label").read()?;
+//! assert_eq!(columns.observations(), 2);
+//! # std::fs::remove_file(file)?;
+//! # Ok::<(), sgmcmc::Error>(())
+//! ```
 
 mod csv;
 mod idx;
 mod libsvm;
-#[cfg(feature = "ndarray-arrays")]
+#[cfg(feature = "ndarray-crate")]
 mod ndarray;
 mod npy;
 mod npz;
@@ -17,12 +31,23 @@ mod npz;
 pub(crate) mod parquet;
 
 pub use csv::{Csv, Fields, Missing, Separator, Table, csv};
-pub(crate) use idx::idx_bytes;
-pub use idx::{idx, idx_within};
+pub use idx::{idx, idx_bytes, idx_within};
 pub use libsvm::{Libsvm, SparseTable, libsvm};
-#[cfg(feature = "ndarray-arrays")]
+#[cfg(feature = "ndarray-crate")]
 pub use ndarray::ndarray;
 pub use npy::{npy, npy_within};
 pub use npz::{npz, npz_within};
 #[cfg(feature = "parquet")]
 pub use parquet::{Parquet, parquet};
+
+use std::path::Path;
+
+use sgmcmc_gradient::Columns;
+
+use crate::error::{Error, Result};
+
+/// Returns `columns` if they are a valid data set, and an error that names `path` otherwise.
+fn checked(columns: Columns, path: &Path) -> Result<Columns> {
+    columns.check().map_err(Error::content(path))?;
+    Ok(columns)
+}

@@ -1,25 +1,27 @@
 //! Arrays of the `ndarray` crate.
 
 use ndarray::{ArrayBase, Data, Dimension};
-use sgmcmc_core::data::{Column, Values};
+use sgmcmc_gradient::data::{Column, Values};
 
 use crate::error::Result;
 
-/// The leaf `name` from an array, whose first axis is the observation.
-///
-/// ```
-/// use ndarray::array;
-/// use sgmcmc_core::Dataset;
-/// use sgmcmc_storage::read;
-///
-/// let x = read::ndarray("x", &array![[1.0_f32, 2.0], [3.0, 4.0], [5.0, 6.0]])?;
-/// assert_eq!(Dataset::from_columns(vec![x])?.observations(), 3);
-/// # Ok::<(), sgmcmc_storage::Error>(())
-/// ```
+/// Copies an array to the leaf `name`. The first axis is the observation.
 ///
 /// # Errors
 ///
-/// If the array has no axis or more than six, or no element.
+/// Returns an error if the array has no axis, more than six axes, or no element.
+///
+/// # Examples
+///
+/// ```
+/// use ndarray::array;
+/// use sgmcmc::Columns;
+/// use sgmcmc::storage::read;
+///
+/// let x = read::ndarray("x", &array![[1.0_f32, 2.0], [3.0, 4.0], [5.0, 6.0]])?;
+/// assert_eq!(Columns::from(vec![x]).observations(), 3);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 pub fn ndarray<S, I>(name: &str, array: &ArrayBase<S, I>) -> Result<Column>
 where
     S: Data,

@@ -1,34 +1,49 @@
 //! NumPy arrays: `\x93NUMPY`, a version, the length of a header, the header as a Python dictionary, then the numbers.
 //!
-//! The header is read here rather than by a general parser of Python literals, because a file from elsewhere may announce
-//! dimensions whose product overflows, or nest brackets without end.
+//! The header is not read with a general parser of Python literals, because an untrusted file may have dimensions whose
+//! product overflows, or brackets that are nested too deeply.
 
 use std::io::Read;
 use std::path::Path;
 
-use sgmcmc_core::data::{Column, Values};
+use sgmcmc_gradient::data::{Column, Values};
 
 use crate::error::{Error, Problem, Result, shortened};
 use crate::limit::{Budget, memory_limit};
 use crate::source::{count, expect_end, open_plain, read_bytes, read_numbers};
 
-/// Reads a `.npy` file as the leaf `name`. Its first axis is the observation.
+/// Reads a `.npy` file as the leaf `name`. The first axis is the observation.
 ///
-/// Types f4, f8, i1, i2, i4, i8, u1, u2, u4 and bool, of either byte order, in C or Fortran order. Integers of up to 32 bits become
-/// i32 (u4 becomes i64).
+/// The supported types are f4, f8, i1, i2, i4, i8, u1, u2, u4 and bool, in either byte order and in C or Fortran order.
+/// Integers of up to 32 bits become `i32`, and u4 becomes `i64`.
 ///
 /// # Errors
 ///
-/// With the file, if it is missing, truncated, corrupt, empty, of another type, or has a value that is not finite.
+/// Returns an error that names the file if it is missing, truncated, damaged or empty, has another type, or has a value
+/// that is not finite.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::storage::read;
+///
+/// let file = std::env::temp_dir().join("sgmcmc-doc-read.npy");
+/// let header = "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }\n";
+/// let start = [&b"\x93NUMPY\x01\x00"[..], &[header.len() as u8, 0]].concat();
+/// std::fs::write(&file, [&start[..], header.as_bytes(), &[7, 8]].concat())?;
+/// assert_eq!(read::npy(&file, "x")?.values(), &vec![7_i32, 8].into());
+/// # std::fs::remove_file(file)?;
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 pub fn npy(path: impl AsRef<Path>, name: &str) -> Result<Column> {
     npy_within(path, name, memory_limit())
 }
 
-/// As [`npy`], with a limit of its own for the memory that the numbers take, in bytes.
+/// Reads a `.npy` file like [`npy`], within a limit on the memory of the numbers in bytes.
 ///
 /// # Errors
 ///
-/// See [`npy`].
+/// Returns an error in the cases of [`npy`].
 pub fn npy_within(path: impl AsRef<Path>, name: &str, limit: u64) -> Result<Column> {
     let path = path.as_ref();
     let mut reader = open_plain(path)?;
@@ -52,7 +67,7 @@ impl Array {
     }
 }
 
-/// Reads the array `reader` starts with, and expects nothing after it.
+/// Reads one array and checks that the stream ends after it.
 pub(super) fn read_array(reader: &mut dyn Read, budget: &mut Budget) -> Result<Array, Problem> {
     let header = Header::read(reader)?;
     let values = header.values(reader, budget)?;
@@ -62,6 +77,7 @@ pub(super) fn read_array(reader: &mut dyn Read, budget: &mut Budget) -> Result<A
     Ok(Array { shape, values })
 }
 
+/// The header of an array.
 struct Header {
     little_endian: bool,
     element: String,
@@ -97,7 +113,7 @@ impl Header {
         };
         let descr = value("descr").ok_or_else(&wrong)?;
         let structured =
-            || Problem::WrongType { found: "structured".into(), expected: "one number per element is wanted" };
+            || Problem::WrongType { found: "structured".into(), expected: "one number per element is expected" };
         let element = descr.strip_prefix('\'').and_then(|rest| rest.split_once('\'')).ok_or_else(structured)?.0;
         let order = value("fortran_order").ok_or_else(&wrong)?;
         let fortran = order.starts_with("True");
@@ -125,7 +141,7 @@ impl Header {
         macro_rules! numbers {
             ($type:ty => $kept:ty) => {{
                 let from = if self.little_endian { <$type>::from_le_bytes } else { <$type>::from_be_bytes };
-                self.ordered(read_numbers(reader, self.count, budget, |bytes| <$kept>::from(from(bytes)))?).into()
+                self.to_c_order(read_numbers(reader, self.count, budget, |bytes| <$kept>::from(from(bytes)))?).into()
             }};
         }
         Ok(match self.element.as_str() {
@@ -138,7 +154,7 @@ impl Header {
             "u4" => numbers!(u32 => i64),
             "u2" => numbers!(u16 => i32),
             "u1" => numbers!(u8 => i32),
-            "b1" => self.ordered(read_numbers(reader, self.count, budget, |[byte]| byte != 0)?).into(),
+            "b1" => self.to_c_order(read_numbers(reader, self.count, budget, |[byte]| byte != 0)?).into(),
             other => {
                 let expected = "use f4, f8, i1, i2, i4, i8, u1, u2, u4 or bool";
                 return Err(Problem::WrongType { found: shortened(other.as_bytes()), expected });
@@ -146,8 +162,8 @@ impl Header {
         })
     }
 
-    /// The numbers in C order.
-    fn ordered<T: Copy>(&self, stored: Vec<T>) -> Vec<T> {
+    /// Converts numbers from the order of the file to C order.
+    fn to_c_order<T: Copy>(&self, stored: Vec<T>) -> Vec<T> {
         if !self.fortran || self.shape.len() < 2 {
             return stored;
         }
@@ -155,14 +171,15 @@ impl Header {
         let mut subscripts = vec![0; sizes.len()];
         let mut ordered = Vec::with_capacity(stored.len());
         for _ in 0..stored.len() {
-            let place = subscripts.iter().zip(&sizes).rev().fold(0, |place, (at, size)| place * size + at);
-            ordered.push(stored[place]);
-            for (at, size) in subscripts.iter_mut().zip(&sizes).rev() {
-                *at += 1;
-                if *at < *size {
+            let index =
+                subscripts.iter().zip(&sizes).rev().fold(0, |index, (subscript, size)| index * size + subscript);
+            ordered.push(stored[index]);
+            for (subscript, size) in subscripts.iter_mut().zip(&sizes).rev() {
+                *subscript += 1;
+                if *subscript < *size {
                     break;
                 }
-                *at = 0;
+                *subscript = 0;
             }
         }
         ordered

@@ -1,37 +1,48 @@
-//! NumPy archives: a zip of `.npy` files, compressed or not.
+//! NumPy archives: zip files of `.npy` files, with or without compression.
 
 use std::path::Path;
 
-use sgmcmc_core::{Dataset, Named};
+use sgmcmc_gradient::Columns;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
+use super::checked;
 use super::npy::read_array;
 use crate::error::{Error, Place, Problem, Result};
 use crate::limit::{Budget, memory_limit};
 use crate::source::open_plain;
 
-/// Reads every array of a `.npz` file as a leaf of its name, in the order of the archive.
+/// Reads the arrays of a `.npz` file as leaves with the same names, in the order of the archive.
 ///
 /// # Errors
 ///
-/// With file and array, for the reasons [`npy`](super::npy) gives; and if the arrays make no data set, for instance because they
-/// disagree on the number of observations.
-pub fn npz(path: impl AsRef<Path>) -> Result<Dataset<Named>> {
+/// Returns an error with file and array in the cases of [`npy`](super::npy()), and if the arrays have different numbers
+/// of observations.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::storage::read;
+///
+/// let file = std::env::temp_dir().join("sgmcmc-doc-missing.npz");
+/// let error = read::npz(&file).unwrap_err();
+/// assert!(error.to_string().contains("sgmcmc-doc-missing.npz"));
+/// ```
+pub fn npz(path: impl AsRef<Path>) -> Result<Columns> {
     npz_within(path, memory_limit())
 }
 
-/// As [`npz`], with a limit of its own for the memory that all arrays take, in bytes.
+/// Reads a `.npz` file like [`npz`], within a limit on the memory of all arrays in bytes.
 ///
 /// # Errors
 ///
-/// See [`npz`].
-pub fn npz_within(path: impl AsRef<Path>, limit: u64) -> Result<Dataset<Named>> {
+/// Returns an error in the cases of [`npz`].
+pub fn npz_within(path: impl AsRef<Path>, limit: u64) -> Result<Columns> {
     let mut budget = Budget::new(limit);
     let path = path.as_ref();
     let refused = |name: Option<&str>, problem| {
-        let place = Place { column: name.map(String::from), ..Place::default() };
-        Error::at(path, place, problem)
+        let location = Place { column: name.map(String::from), ..Place::default() };
+        Error::at(path, location, problem)
     };
     let mut archive = ZipArchive::new(open_plain(path)?).map_err(|error| refused(None, problem(error)))?;
     let mut columns = Vec::new();
@@ -48,7 +59,7 @@ pub fn npz_within(path: impl AsRef<Path>, limit: u64) -> Result<Dataset<Named>> 
     if columns.is_empty() {
         return Err(refused(None, Problem::Empty));
     }
-    Dataset::from_columns(columns).map_err(Error::content(path))
+    checked(columns.into(), path)
 }
 
 fn problem(error: ZipError) -> Problem {

@@ -1,4 +1,4 @@
-//! Parquet files, by the `parquet` crate without Arrow. Compressed by Snappy, gzip or Zstandard, or not.
+//! Parquet files, read with the `parquet` crate without Arrow. Pages may be compressed with Snappy, gzip or Zstandard.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -7,17 +7,35 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use sgmcmc_core::data::{Column, Values};
-use sgmcmc_core::{Dataset, Named, Precision};
+use sgmcmc_gradient::data::{Column, Values};
+use sgmcmc_gradient::{Columns, Precision};
 
 use super::Fields;
+use super::checked;
 use crate::error::{Error, Place, Problem, Result};
 use crate::limit::{Budget, memory_limit};
 
-/// Reads columns of a Parquet file into the leaves of a data set.
+/// A reader of columns of a Parquet file into the leaves of a data set. [`parquet()`] creates it.
 ///
-/// One column makes a leaf of rank 1, several one of rank 2, in the order given. Float leaves take columns of floats, integers
-/// and booleans; integer leaves those of integers and booleans. Null values are errors.
+/// One column becomes a leaf of rank 1. Several columns become a leaf of rank 2, in the given order. Float leaves
+/// accept columns of floats, integers and booleans. Integer leaves accept columns of integers and booleans. Null values
+/// are errors.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::storage::{fits, read};
+///
+/// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
+/// let fit = hmc(&model, &Dataset::none(), 0.5).sample(&zeros([2]), 20)?;
+/// let file = std::env::temp_dir().join("sgmcmc-doc-read.parquet");
+/// fits::save(&fit, &file)?;
+/// let columns = read::parquet(&file).float("weight", "weight").int("draw", "draw").read()?;
+/// assert_eq!(columns.observations(), 20);
+/// # std::fs::remove_file(file)?;
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Parquet {
     path: PathBuf,
@@ -26,32 +44,32 @@ pub struct Parquet {
     leaves: Vec<(String, Fields, bool)>,
 }
 
-/// A Parquet file.
+/// Creates a reader of the Parquet file at `path`. The file is opened by [`Parquet::read`].
 pub fn parquet(path: impl AsRef<Path>) -> Parquet {
     Parquet { path: path.as_ref().into(), precision: Precision::Single, limit: memory_limit(), leaves: Vec::new() }
 }
 
 impl Parquet {
-    /// The type of all float leaves: f32 unless said otherwise.
+    /// Sets the type of all float leaves. The default is `f32`.
     #[must_use]
     pub fn precision(self, precision: Precision) -> Self {
         Self { precision, ..self }
     }
 
-    /// How many bytes of memory the content may take, see [`limit`](crate::limit).
+    /// Sets the memory limit of the content in bytes, see [`limit`](crate::limit).
     #[must_use]
     pub fn memory_limit(self, bytes: u64) -> Self {
         Self { limit: bytes, ..self }
     }
 
-    /// A float leaf.
+    /// Adds a float leaf.
     #[must_use]
     pub fn float(mut self, leaf: &str, columns: impl Into<Fields>) -> Self {
         self.leaves.push((leaf.into(), columns.into(), true));
         self
     }
 
-    /// A leaf of integers (i64).
+    /// Adds an integer leaf (`i64`).
     #[must_use]
     pub fn int(mut self, leaf: &str, columns: impl Into<Fields>) -> Self {
         self.leaves.push((leaf.into(), columns.into(), false));
@@ -62,17 +80,17 @@ impl Parquet {
     ///
     /// # Errors
     ///
-    /// With file, row and column, if the file is missing or damaged, lacks a column that was asked for, or a column is nested, of
-    /// another type, or has null, NaN or infinite values.
-    pub fn read(&self) -> Result<Dataset<Named>> {
+    /// Returns an error with file, row and column if the file is missing or damaged, a requested column does not exist,
+    /// or a column is nested, has another type, or has null, NaN or infinite values.
+    pub fn read(&self) -> Result<Columns> {
         let path = self.path.as_path();
         let file = File::open(path).map_err(|error| Error::file(path, Problem::Io(error)))?;
-        // The `parquet` crate may panic on a damaged file; for whoever reads a file that is an error like any other.
+        // The `parquet` crate may panic on a damaged file. The panic is converted to an error.
         let read = std::panic::AssertUnwindSafe(|| self.read_columns(file));
         let columns = std::panic::catch_unwind(read).unwrap_or_else(|_| {
             Err(Error::file(path, Problem::Corrupt { detail: "its pages make no sense".into() }))
         })?;
-        Dataset::from_columns(columns).map_err(Error::content(path))
+        checked(columns.into(), path)
     }
 
     fn read_columns(&self, file: File) -> Result<Vec<Column>> {
@@ -99,7 +117,7 @@ impl Parquet {
         Ok(leaves)
     }
 
-    /// Each column from all row groups.
+    /// Reads each column from all row groups.
     fn columns<T>(
         &self,
         reader: &SerializedFileReader<File>,
@@ -109,18 +127,19 @@ impl Parquet {
         cells: impl Fn(ColumnReader, &mut Vec<T>, &mut Budget) -> Cells,
     ) -> Result<Vec<Vec<T>>> {
         let mut read = |number: &usize| {
-            let place = |row: Option<u64>| row.map_or_else(Place::default, Place::row).column(names[*number].clone());
+            let location =
+                |row: Option<u64>| row.map_or_else(Place::default, Place::row).column(names[*number].clone());
             let schema = reader.metadata().file_metadata().schema_descr();
             if schema.column(*number).max_rep_level() > 0 {
-                let problem = Problem::WrongType { found: "a list".into(), expected: "one number per row is wanted" };
-                return Err(Error::at(&self.path, place(None), problem));
+                let problem = Problem::WrongType { found: "a list".into(), expected: "one number per row is expected" };
+                return Err(Error::at(&self.path, location(None), problem));
             }
             let mut values = Vec::new();
             for group in 0..reader.num_row_groups() {
                 let column = open_column(reader, group, *number, budget)
-                    .map_err(|problem| Error::at(&self.path, place(None), problem))?;
+                    .map_err(|problem| Error::at(&self.path, location(None), problem))?;
                 cells(column, &mut values, budget)
-                    .map_err(|(row, problem)| Error::at(&self.path, place(row), problem))?;
+                    .map_err(|(row, problem)| Error::at(&self.path, location(row), problem))?;
             }
             Ok(values)
         };
@@ -128,7 +147,11 @@ impl Parquet {
     }
 }
 
-/// A column of one row group, whose pages take no more memory than there is.
+/// Opens a column of one row group.
+///
+/// # Errors
+///
+/// Returns an error if the pages need more memory than the budget allows.
 pub(crate) fn open_column(
     reader: &SerializedFileReader<File>,
     group: usize,
@@ -142,16 +165,17 @@ pub(crate) fn open_column(
     reader.get_row_group(group).and_then(|group| group.get_column_reader(column)).map_err(|error| problem(&error))
 }
 
-/// The error has the row, where it is about one.
+/// The result of reading cells. The error has the row, if it is about one row.
 pub(crate) type Cells = Result<(), (Option<u64>, Problem)>;
 
+/// Appends the values of a column of numbers or booleans as floats.
 pub(crate) fn float_cells(column: ColumnReader, values: &mut Vec<f64>, budget: &mut Budget) -> Cells {
     match column {
-        ColumnReader::FloatColumnReader(column) => pull(column, values, budget, f64::from),
-        ColumnReader::DoubleColumnReader(column) => pull(column, values, budget, |value| value),
-        ColumnReader::Int32ColumnReader(column) => pull(column, values, budget, f64::from),
-        ColumnReader::Int64ColumnReader(column) => pull(column, values, budget, |value| value as f64),
-        ColumnReader::BoolColumnReader(column) => pull(column, values, budget, f64::from),
+        ColumnReader::FloatColumnReader(column) => append_values(column, values, budget, f64::from),
+        ColumnReader::DoubleColumnReader(column) => append_values(column, values, budget, |value| value),
+        ColumnReader::Int32ColumnReader(column) => append_values(column, values, budget, f64::from),
+        ColumnReader::Int64ColumnReader(column) => append_values(column, values, budget, |value| value as f64),
+        ColumnReader::BoolColumnReader(column) => append_values(column, values, budget, f64::from),
         _ => {
             let found = "neither a number nor a boolean".into();
             Err((None, Problem::WrongType { found, expected: "a float leaf takes numbers and booleans" }))
@@ -159,11 +183,12 @@ pub(crate) fn float_cells(column: ColumnReader, values: &mut Vec<f64>, budget: &
     }
 }
 
+/// Appends the values of a column of integers or booleans as integers.
 fn int_cells(column: ColumnReader, values: &mut Vec<i64>, budget: &mut Budget) -> Cells {
     match column {
-        ColumnReader::Int32ColumnReader(column) => pull(column, values, budget, i64::from),
-        ColumnReader::Int64ColumnReader(column) => pull(column, values, budget, |value| value),
-        ColumnReader::BoolColumnReader(column) => pull(column, values, budget, i64::from),
+        ColumnReader::Int32ColumnReader(column) => append_values(column, values, budget, i64::from),
+        ColumnReader::Int64ColumnReader(column) => append_values(column, values, budget, |value| value),
+        ColumnReader::BoolColumnReader(column) => append_values(column, values, budget, i64::from),
         _ => {
             let found = "neither an integer nor a boolean".into();
             Err((None, Problem::WrongType { found, expected: "an integer leaf takes integers and booleans" }))
@@ -172,7 +197,7 @@ fn int_cells(column: ColumnReader, values: &mut Vec<i64>, budget: &mut Budget) -
 }
 
 /// Appends all values of a column of one row group.
-fn pull<S: DataType, T>(
+fn append_values<S: DataType, T>(
     mut column: ColumnReaderImpl<S>,
     values: &mut Vec<T>,
     budget: &mut Budget,
@@ -198,6 +223,7 @@ fn pull<S: DataType, T>(
     }
 }
 
+/// Converts an error of the `parquet` crate.
 pub(crate) fn problem(error: &ParquetError) -> Problem {
     match error {
         ParquetError::EOF(_) => Problem::Truncated { detail: error.to_string() },
@@ -205,12 +231,13 @@ pub(crate) fn problem(error: &ParquetError) -> Problem {
     }
 }
 
-/// Row after row.
+/// Returns the values of several columns in row-major order.
 fn interleaved<T: Copy>(columns: &[Vec<T>]) -> Vec<T> {
     let rows = 0..columns.iter().map(Vec::len).min().unwrap_or_default();
     rows.flat_map(|row| columns.iter().map(move |column| column[row])).collect()
 }
 
+/// Returns the numbers of the requested columns.
 fn find(fields: &Fields, names: &[String], path: &Path) -> Result<Vec<usize>> {
     let unknown = |name: String| {
         let known = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
@@ -221,10 +248,10 @@ fn find(fields: &Fields, names: &[String], path: &Path) -> Result<Vec<usize>> {
             Some(number) => Err(unknown(number.to_string())),
             None => Ok(numbers.clone()),
         },
-        Fields::Names(wanted) => {
-            let place =
+        Fields::Names(requested) => {
+            let position =
                 |name: &String| names.iter().position(|known| known == name).ok_or_else(|| unknown(name.clone()));
-            wanted.iter().map(place).collect()
+            requested.iter().map(position).collect()
         }
     }
 }

@@ -1,36 +1,58 @@
-//! Checkpoints in files, two per chain.
+//! Checkpoints in files, two files per chain.
 
 use std::fs;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use sgmcmc_core::{Error, Result};
 use sgmcmc_files::{File, create_dir_all, sync_directory, write_atomically};
-use sgmcmc_samplers::run::{CheckpointStore, Claim};
+use sgmcmc_fit::checkpoint::{CheckpointStore, Claim};
+use sgmcmc_gradient::{Error, Result};
 
-/// Keeps the checkpoint of chain k in `<directory>/chain-<k>.checkpoint`, its state, and `<directory>/chain-<k>.journal`, the draws that
-/// sinks keep in memory.
+/// A store of checkpoints in a directory.
 ///
-/// The state is written beside its place, flushed to the disk and renamed. The journal is appended to and flushed before that. A run
-/// killed at any moment therefore finds the old checkpoint or the new one, whole. A run locks the directory: another run, of this or of
-/// another process, that uses it meanwhile is an error. The lock ends with the run or with its process, however that ends.
+/// The state of chain k is in `chain-<k>.checkpoint`, and the draws that sinks keep in memory are in
+/// `chain-<k>.journal`.
+///
+/// The journal is appended to and synchronized with the disk first. The state is then written to a temporary file,
+/// synchronized and renamed. A run that is killed at any moment leaves the old or the new checkpoint complete. A run
+/// locks the directory: another run that uses it at the same time, in this or another process, is an error. The lock
+/// ends with the run or its process.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::run::CheckpointInterval;
+/// use sgmcmc::storage::FileCheckpoints;
+///
+/// let directory = std::env::temp_dir().join("sgmcmc-doc-checkpoints");
+/// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
+/// let run = hmc(&model, &Dataset::none(), 0.5)
+///     .checkpoint(FileCheckpoints::new(&directory)?, CheckpointInterval::Steps(10));
+/// let fit = run.sample(&zeros([2]), 20)?;
+/// assert_eq!(fit.chains()[0].len(), 20);
+/// assert!(directory.join("chain-0.checkpoint").exists());
+/// # std::fs::remove_dir_all(directory)?;
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileCheckpoints {
     directory: PathBuf,
 }
 
 impl FileCheckpoints {
-    /// Keeps checkpoints in `directory`, which is made if it is not there.
+    /// Creates a store in `directory`. The directory is created if it does not exist.
     ///
     /// # Errors
     ///
-    /// If it cannot be made.
+    /// Returns an error if the directory cannot be created.
     pub fn new(directory: impl Into<PathBuf>) -> Result<Self> {
         let directory = directory.into();
         create_dir_all(&directory).map_err(|error| failed("make", &directory, &error))?;
         Ok(Self { directory })
     }
 
+    /// Returns the path of a file of a chain.
     fn path(&self, chain: usize, kind: &str) -> PathBuf {
         self.directory.join(format!("chain-{chain}.{kind}"))
     }
@@ -55,19 +77,19 @@ impl CheckpointStore for FileCheckpoints {
         }
     }
 
-    fn append(&self, chain: usize, at: u64, bytes: &[u8]) -> Result<()> {
+    fn append(&self, chain: usize, offset: u64, bytes: &[u8]) -> Result<()> {
         let path = self.path(chain, "journal");
         let append = || -> io::Result<()> {
             let is_new = !path.exists();
             let mut file = File::open(&path)?;
             let length = file.len()?;
-            if length < at {
-                return Err(shorter(length, at));
+            if length < offset {
+                return Err(too_short(length, offset));
             }
-            if length > at {
-                file.set_len(at)?;
+            if length > offset {
+                file.set_len(offset)?;
             }
-            file.seek(SeekFrom::Start(at))?;
+            file.seek(SeekFrom::Start(offset))?;
             file.write_all(bytes)?;
             file.sync_data()?;
             if is_new { sync_directory(&self.directory) } else { Ok(()) }
@@ -80,7 +102,7 @@ impl CheckpointStore for FileCheckpoints {
         let open = || -> io::Result<fs::File> {
             let file = fs::File::open(&path)?;
             let found = file.metadata()?.len();
-            if found < length { Err(shorter(found, length)) } else { Ok(file) }
+            if found < length { Err(too_short(found, length)) } else { Ok(file) }
         };
         let file = open().map_err(|error| failed("read", &path, &error))?;
         Ok(Box::new(BufReader::new(file).take(length)))
@@ -104,10 +126,12 @@ impl CheckpointStore for FileCheckpoints {
     }
 }
 
-fn shorter(length: u64, expected: u64) -> io::Error {
+/// Returns the error of a journal that is shorter than its checkpoint requires.
+fn too_short(length: u64, expected: u64) -> io::Error {
     io::Error::other(format!("it has {length} bytes, but the checkpoint was made at {expected}"))
 }
 
+/// Returns the error of an operation on a file.
 fn failed(what: &str, path: &Path, error: &io::Error) -> Error {
     Error::Checkpoint { reason: format!("could not {what} `{}`: {error}", path.display()) }
 }

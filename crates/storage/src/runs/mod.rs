@@ -1,7 +1,6 @@
-//! What runs leave on disk: checkpoints, and draws as they are made.
+//! Checkpoints of runs. The sink [`CsvDraws`] of [`fits::draws_csv`](crate::fits::draws_csv) is also available here.
 
 mod checkpoint;
-mod csv_draws;
 
+pub use crate::fits::draws_csv::CsvDraws;
 pub use checkpoint::FileCheckpoints;
-pub use csv_draws::CsvDraws;

@@ -1,10 +1,11 @@
-//! Damaged, truncated, foreign and empty files: errors that name file and place, no panic, no absurd allocation.
+//! Damaged, truncated, foreign and empty files are errors that name file and location, without panics or large
+//! allocations.
 
 use std::fs;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
-use sgmcmc_samplers::run::Ending;
+use sgmcmc_fit::ChainOutcome;
 use sgmcmc_storage::fits;
 use tempfile::TempDir;
 
@@ -12,7 +13,7 @@ use crate::common::{files, fit};
 use crate::formats::ENDINGS;
 
 #[test]
-fn messages_name_file_and_place() {
+fn messages_name_file_and_location() {
     let directory = tempfile::tempdir().unwrap();
     let message = |name: &str, content: &[u8]| {
         let path = directory.path().join(name);
@@ -22,7 +23,7 @@ fn messages_name_file_and_place() {
         message[path.display().to_string().len()..].to_owned()
     };
     assert!(message("empty.sgmcmc", b"").contains("there is no draw in it"));
-    assert!(message("foreign.sgmcmc", b"GIF89a").contains("this is no fit"));
+    assert!(message("foreign.sgmcmc", b"GIF89a").contains("this is not a fit"));
     assert!(message("cut.sgmcmc", b"\x89sgm").contains(", byte 4: the file is truncated"));
     assert!(message("version.sgmcmc", b"\x89sgmcmc\n\x07\0\0\0").contains(", byte 8"));
     assert!(message("cut.json", b"{\"posterior\": {\n\"a\": [[1,\n").contains(", line 3: the file is truncated"));
@@ -43,15 +44,15 @@ fn messages_name_file_and_place() {
     bytes[middle] ^= 1;
     assert!(message("damaged.sgmcmc", &bytes).contains("the checksum of this record is wrong"));
     assert!(fits::open(directory.path().join("nothing")).unwrap_err().to_string().contains("nothing"));
-    let ending = fits::save(&fit(&[3]), directory.path().join("fit.xyz")).unwrap_err();
-    assert!(ending.to_string().contains("let it end in"), "{ending}");
+    let unknown = fits::save(&fit(&[3]), directory.path().join("fit.xyz")).unwrap_err();
+    assert!(unknown.to_string().contains("let it end in .sgmcmc, .json"), "{unknown}");
     let used = fits::save(&fit(&[3]), directory.path().join("../").join(directory.path()).with_extension("csv"));
     assert!(used.is_ok());
     fs::remove_dir_all(directory.path().with_extension("csv")).unwrap();
 }
 
 #[test]
-fn a_native_file_cut_anywhere_gives_its_whole_blocks() {
+fn a_truncated_native_file_has_its_whole_blocks() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("fit.sgmcmc");
     fits::save(&fit(&[1500]), &path).unwrap();
@@ -61,7 +62,7 @@ fn a_native_file_cut_anywhere_gives_its_whole_blocks() {
         fs::write(&path, &bytes[..cut]).unwrap();
         if let Ok(fit) = fits::open(&path) {
             seen.insert(fit.chains()[0].len());
-            assert_eq!(fit.endings(), [Ending::Stopped], "{cut} of {} bytes", bytes.len());
+            assert_eq!(fit.outcomes(), [ChainOutcome::Stopped], "{cut} of {} bytes", bytes.len());
         } else {
             assert!(seen.is_empty(), "a longer file cannot be worse");
         }
@@ -70,7 +71,7 @@ fn a_native_file_cut_anywhere_gives_its_whole_blocks() {
 }
 
 #[test]
-fn a_file_of_two_chains_cut_anywhere_is_not_complete() {
+fn a_truncated_file_of_two_chains_is_not_complete() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("fit.sgmcmc");
     fits::save(&fit(&[5, 5]), &path).unwrap();
@@ -78,43 +79,48 @@ fn a_file_of_two_chains_cut_anywhere_is_not_complete() {
     for cut in 0..bytes.len() {
         fs::write(&path, &bytes[..cut]).unwrap();
         if let Ok(fit) = fits::open(&path) {
-            assert_eq!(fit.endings(), [Ending::Stopped, Ending::Stopped], "{cut} of {} bytes", bytes.len());
+            assert_eq!(
+                fit.outcomes(),
+                [ChainOutcome::Stopped, ChainOutcome::Stopped],
+                "{cut} of {} bytes",
+                bytes.len()
+            );
         }
     }
 }
 
 #[test]
-fn a_stan_file_of_cmdstan_that_was_cut_is_not_complete() {
+fn a_truncated_file_of_cmdstan_is_not_complete() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("stan.csv");
-    let ending = |samples: usize, thin: usize| {
+    let outcomes = |samples: usize, thin: usize| {
         let text = format!("#     num_samples = {samples}\n#     thin = {thin} (Default)\nlp__,x\n1,2\n3,4\n");
         fs::write(&path, text).unwrap();
-        fits::open(&path).unwrap().endings().to_vec()
+        fits::open(&path).unwrap().outcomes().to_vec()
     };
-    assert_eq!(ending(2, 1), [Ending::Complete]);
-    assert_eq!(ending(3, 2), [Ending::Complete]);
-    assert_eq!(ending(3, 1), [Ending::Stopped]);
+    assert_eq!(outcomes(2, 1), [ChainOutcome::Complete]);
+    assert_eq!(outcomes(3, 2), [ChainOutcome::Complete]);
+    assert_eq!(outcomes(3, 1), [ChainOutcome::Stopped]);
 }
 
 #[test]
-fn a_stan_file_cut_anywhere_gives_its_whole_lines() {
+fn a_truncated_stan_file_has_its_whole_lines() {
     let directory = tempfile::tempdir().unwrap();
     let saved = directory.path().join("fit.csv");
     fits::save(&fit(&[20]), &saved).unwrap();
     let bytes = fs::read(saved.join("chain-1.csv")).unwrap();
     let path = directory.path().join("cut.csv");
-    let mut most = 0;
+    let mut last = 0;
     for cut in (0..bytes.len()).step_by(53).chain([bytes.len()]) {
         fs::write(&path, &bytes[..cut]).unwrap();
         let read = fits::open(&path);
         let draws = read.as_ref().map_or(0, |fit| fit.chains()[0].len());
-        let expected = if draws < 20 { Ending::Stopped } else { Ending::Complete };
-        assert!(read.is_err() || read.is_ok_and(|fit| fit.endings() == [expected]), "{cut} of {} bytes", bytes.len());
-        assert!(draws == most || draws == most + 1, "{draws} after {most}");
-        most = draws;
+        let expected = if draws < 20 { ChainOutcome::Stopped } else { ChainOutcome::Complete };
+        assert!(read.is_err() || read.is_ok_and(|fit| fit.outcomes() == [expected]), "{cut} of {} bytes", bytes.len());
+        assert!(draws == last || draws == last + 1, "{draws} after {last}");
+        last = draws;
     }
-    assert_eq!(most, 20);
+    assert_eq!(last, 20);
 }
 
 /// A fit in every format, written once.
@@ -124,17 +130,17 @@ static WRITTEN: LazyLock<TempDir> = LazyLock::new(|| {
     directory
 });
 
-/// Reads a file or directory with one byte changed, or cut, in one of its files: an error or a fit, nothing else.
-fn mutate(ending: &str, which: usize, place: usize, byte: Option<u8>) {
+/// Changes one byte of a file of a fit, or truncates the file, and checks that reading returns an error or a fit.
+fn mutate(ending: &str, which: usize, position: usize, byte: Option<u8>) {
     let path = WRITTEN.path().join(format!("fit.{ending}"));
     let files = files(&path);
     let file = &files[which % files.len()];
     let original = fs::read(file).unwrap();
     let mut bytes = original.clone();
-    let place = place % bytes.len();
+    let position = position % bytes.len();
     match byte {
-        Some(byte) => bytes[place] = byte,
-        None => bytes.truncate(place),
+        Some(byte) => bytes[position] = byte,
+        None => bytes.truncate(position),
     }
     fs::write(file, bytes).unwrap();
     let read = fits::open(&path);
@@ -149,15 +155,16 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn changed_bytes_make_errors_or_fits(which: usize, place: usize, byte: Option<u8>, format in 0..ENDINGS.len()) {
-        mutate(ENDINGS[format], which, place, byte);
+    fn changed_bytes_make_errors_or_fits(which: usize, position: usize, byte: Option<u8>, format in 0..ENDINGS.len()) {
+        mutate(ENDINGS[format], which, position, byte);
     }
 
     #[test]
-    fn any_bytes_at_all_make_errors(bytes: Vec<u8>, start in 0..5_usize) {
+    fn arbitrary_bytes_make_errors_or_fits(bytes: Vec<u8>, start in 0..6_usize) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("fit");
-        let starts: [&[u8]; 5] = [b"", b"\x89sgmcmc\n\x01\0\0\0head", b"PAR1", b"{", b"#\nlp__,a\n"];
+        let starts: [&[u8]; 6] =
+            [b"", b"\x89sgmcmc\n\x01\0\0\0head", b"PAR1", b"{", b"#\nlp__,a\n", b"iteration,weight,a\n"];
         fs::write(&path, [starts[start], &bytes].concat()).unwrap();
         if let Err(error) = fits::open(&path) {
             prop_assert!(error.to_string().contains("fit"), "{}", error);
@@ -165,7 +172,7 @@ proptest! {
     }
 
     #[test]
-    fn texts_that_look_right_make_errors_or_fits(text in "(\\{|\\[|\\]|\\}|,|:|\"posterior\"|\"a\"|NaN|-Infinity|1e9|1|\n| ){0,60}") {
+    fn plausible_texts_make_errors_or_fits(text in "(\\{|\\[|\\]|\\}|,|:|\"posterior\"|\"a\"|NaN|-Infinity|1e9|1|\n| ){0,60}") {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("fit.json");
         fs::write(&path, format!("{{\"posterior\": {{\"a\": {text}")).unwrap();

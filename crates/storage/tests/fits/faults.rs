@@ -1,16 +1,19 @@
-//! Disk full and kills at every operation of every writer: the old fit, the new fit, or something that does not open as complete.
+//! A full disk and kills at every operation of every writer leave the old fit, the new fit, or files that are not read
+//! as complete.
+//!
+//! Draws CSV is not tested here, because its files do not have the number of planned draws.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use sgmcmc_core::Layout;
-use sgmcmc_samplers::run::{ChainDraws, Ending, Fit};
-use sgmcmc_samplers::sink::{Draw, Schema, Sink};
-use sgmcmc_storage::fits;
+use sgmcmc_fit::sink::{Draw, Schema, Sink};
+use sgmcmc_fit::{ChainDraws, ChainOutcome, Fit};
+use sgmcmc_gradient::Layout;
+use sgmcmc_storage::fits::{self, Format};
 use sgmcmc_storage::output::fault::{Fault, Injector};
 
 use crate::common::assert_same_draws;
-use crate::formats::{ENDINGS, sinks, under_way};
+use crate::formats::{ENDINGS, draws_of_run, sinks};
 
 const CHILD: &str = "SGMCMC_TEST_FAULT";
 const DRAWS: usize = 3;
@@ -19,39 +22,39 @@ fn layout() -> Layout {
     Layout::new([("x".to_owned(), vec![2], None)]).unwrap()
 }
 
-/// Two chains, all numbers of which tell which fit it is.
+/// Returns a fit of two chains whose numbers depend on `which`.
 fn fit(which: f64) -> Fit {
     let chain = |number: usize| {
         let mut chain = ChainDraws::new(2, Vec::new());
-        (0..DRAWS).for_each(|place| with_draw(which, number, place, |draw| chain.push(draw)).unwrap());
+        (0..DRAWS).for_each(|index| with_draw(which, number, index, |draw| chain.push(draw)).unwrap());
         chain
     };
     Fit::new(layout(), vec![chain(0), chain(1)]).unwrap()
 }
 
-fn with_draw<T>(which: f64, chain: usize, place: usize, take: impl FnOnce(&Draw<'_>) -> T) -> T {
-    let number = which + 10.0 * chain as f64 + place as f64;
+fn with_draw<T>(which: f64, chain: usize, index: usize, take: impl FnOnce(&Draw<'_>) -> T) -> T {
+    let number = which + 10.0 * chain as f64 + index as f64;
     let values = [number, -number];
-    take(&Draw { iteration: place as u64 + 1, values: &values, weight: 1.0, log_posterior: number, stats: &[] })
+    take(&Draw { iteration: index as u64 + 1, values: &values, weight: 1.0, log_posterior: number, stats: &[] })
 }
 
-/// Writes the new fit in place of whatever is at `path`.
+/// Writes the new fit, and replaces the old one if it exists.
 fn write(path: &Path, old: bool) -> sgmcmc_storage::Result<()> {
     if old { fits::replace(&fit(200.0), path) } else { fits::save(&fit(200.0), path) }
 }
 
 fn same(found: &Fit, which: f64) -> bool {
     let expected = fit(which);
-    found.chains() == expected.chains() && found.endings().iter().all(|ending| *ending == Ending::Complete)
+    found.chains() == expected.chains() && found.outcomes().iter().all(|outcome| *outcome == ChainOutcome::Complete)
 }
 
-/// Looks at what a writer left.
-fn judge(path: &Path, old: bool, what: &str) {
+/// Checks the files of a writer that failed.
+fn check_saved(path: &Path, old: bool, what: &str) {
     match fits::open(path) {
         Ok(found) if same(&found, 200.0) || (old && same(&found, 100.0)) => {}
         Ok(found) => assert!(
-            !old && found.endings().iter().any(|ending| *ending != Ending::Complete),
-            "{what}: a part opens as a complete fit"
+            !old && found.outcomes().iter().any(|outcome| *outcome != ChainOutcome::Complete),
+            "{what}: an incomplete fit is read as complete"
         ),
         Err(error) => {
             assert!(!old, "{what}: the old fit is gone: {error}");
@@ -60,9 +63,9 @@ fn judge(path: &Path, old: bool, what: &str) {
     }
 }
 
-/// A directory, and the path of a fit in it that is there already or not.
+/// Returns a directory and the path of a fit in it, which exists if `old` is set.
 fn prepared(ending: &str, old: bool) -> (tempfile::TempDir, std::path::PathBuf) {
-    // In memory where that is possible: thousands of waits for a disk take minutes.
+    // A directory in memory, if there is one, because waiting for a disk thousands of times takes minutes.
     let memory = Path::new("/dev/shm");
     let directory = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
     let path = directory.path().join(format!("fit.{ending}"));
@@ -73,9 +76,9 @@ fn prepared(ending: &str, old: bool) -> (tempfile::TempDir, std::path::PathBuf) 
 }
 
 #[test]
-fn a_full_disk_never_leaves_a_part_that_looks_complete() {
+fn a_full_disk_never_leaves_an_incomplete_fit_that_looks_complete() {
     let mut points = 0;
-    for ending in ENDINGS {
+    for ending in ENDINGS.iter() {
         for old in [false, true] {
             for fault in [Fault::Fail, Fault::FailFrom] {
                 for at in 0.. {
@@ -95,7 +98,7 @@ fn a_full_disk_never_leaves_a_part_that_looks_complete() {
                     if let Err(error) = written {
                         assert!(error.to_string().contains("fit."), "{what}: {error}");
                     }
-                    judge(&path, old, &what);
+                    check_saved(&path, old, &what);
                 }
             }
         }
@@ -104,7 +107,7 @@ fn a_full_disk_never_leaves_a_part_that_looks_complete() {
     assert!(points > 200, "{points}");
 }
 
-/// Writes a fit and is killed on the way; does nothing when run as an ordinary test.
+/// Writes a fit and is killed before the end. Does nothing as an ordinary test.
 #[test]
 fn child() {
     let Ok(task) = std::env::var(CHILD) else { return };
@@ -121,7 +124,7 @@ fn child() {
     std::process::exit(0);
 }
 
-/// Whether a process that was to be killed after operation `at` came to its end.
+/// Starts a process that is killed after operation `at`, and returns whether it reached its end.
 fn survived(path: &Path, old: bool, streamed: bool, at: usize) -> bool {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["faults::child", "--exact"]).stdout(Stdio::null()).stderr(Stdio::null());
@@ -130,9 +133,9 @@ fn survived(path: &Path, old: bool, streamed: bool, at: usize) -> bool {
 
 #[cfg(unix)]
 #[test]
-fn a_kill_never_leaves_a_part_that_looks_complete() {
+fn a_kill_never_leaves_an_incomplete_fit_that_looks_complete() {
     let mut points = 0;
-    for ending in ENDINGS {
+    for ending in ENDINGS.iter() {
         for old in [false, true] {
             for at in 0.. {
                 let (_directory, path) = prepared(ending, old);
@@ -141,13 +144,13 @@ fn a_kill_never_leaves_a_part_that_looks_complete() {
                     points += at;
                     break;
                 }
-                judge(&path, old, &format!("{ending}, old fit {old}, killed after {at}"));
-                // What a kill left beside the fit does not disturb the next writer, which removes it.
+                check_saved(&path, old, &format!("{ending}, old fit {old}, killed after {at}"));
+                // The next writer removes the temporary files of the killed one.
                 if at.is_multiple_of(7) {
                     write(&path, path.exists()).unwrap();
                     assert_same_draws(&fits::open(&path).unwrap(), &fit(200.0));
-                    let beside = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
-                    assert_eq!(beside, 1, "{ending}, killed after {at}");
+                    let entries = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
+                    assert_eq!(entries, 1, "{ending}, killed after {at}");
                 }
             }
         }
@@ -156,41 +159,37 @@ fn a_kill_never_leaves_a_part_that_looks_complete() {
     assert!(points > 100, "{points}");
 }
 
-/// Streams two chains as a run does: a chain whose sink fails ends there.
+/// Streams two chains like a run. A chain ends when its sink fails.
 fn stream(path: &Path) {
     let _ = std::panic::catch_unwind(|| {
-        let make = sinks(ending_of(path), path);
+        let make = sinks(Format::of_name(path).unwrap(), path);
         let mut chains: Vec<_> = (0..2).map(|number| (number, make(number))).collect();
         let schema = |chain| Schema { layout: layout(), draws: DRAWS, chain, stats: Vec::new() };
         chains.retain_mut(|(number, sink)| sink.begin(&schema(*number)).is_ok());
-        for place in 0..DRAWS {
+        for index in 0..DRAWS {
             chains.retain_mut(|(number, sink)| {
-                with_draw(200.0, *number, place, |draw| sink.record(draw)).and_then(|()| sink.flush()).is_ok()
+                with_draw(200.0, *number, index, |draw| sink.record(draw)).and_then(|()| sink.flush()).is_ok()
             });
         }
         chains.into_iter().for_each(|(_, sink)| sink.finish());
     });
 }
 
-fn ending_of(path: &Path) -> &str {
-    path.extension().unwrap().to_str().unwrap()
-}
-
-/// What streaming sinks left: every chain that counts as complete has all its draws.
-fn judge_stream(path: &Path, what: &str) {
+/// Checks the files of streaming sinks: every chain that counts as complete has all its draws.
+fn check_streamed(path: &Path, what: &str) {
     if !path.exists() {
         return;
     }
     match fits::open(path) {
         Ok(found) => {
             let expected = fit(200.0);
-            let complete = found.endings().iter().all(|ending| *ending == Ending::Complete);
-            // The last chain leaves no trace if its file could not even be created.
+            let complete = found.outcomes().iter().all(|outcome| *outcome == ChainOutcome::Complete);
+            // The last chain leaves no trace if its file could not be created.
             let untraced =
                 (what.contains("(Open") || what.contains(".begun")) && found.chains() == &expected.chains()[..1];
             assert!(
                 !complete || untraced || found.chains() == expected.chains(),
-                "{what}: a part opens as a complete fit"
+                "{what}: an incomplete fit is read as complete"
             );
         }
         Err(error) => assert!(error.to_string().contains("fit."), "{what}: {error}"),
@@ -198,9 +197,9 @@ fn judge_stream(path: &Path, what: &str) {
 }
 
 #[test]
-fn a_stream_cut_by_a_full_disk_never_looks_complete() {
+fn a_stream_interrupted_by_a_full_disk_never_looks_complete() {
     let mut points = 0;
-    for ending in ENDINGS {
+    for ending in ENDINGS.iter() {
         for fault in [Fault::Fail, Fault::FailFrom] {
             for at in 0.. {
                 let (directory, path) = prepared(ending, false);
@@ -212,7 +211,7 @@ fn a_stream_cut_by_a_full_disk_never_looks_complete() {
                     points += at;
                     break;
                 }
-                judge_stream(&under(&path), &format!("{ending}, {fault:?} at {at}: {:?}", operations[at]));
+                check_streamed(&draws_at(&path), &format!("{ending}, {fault:?} at {at}: {:?}", operations[at]));
             }
         }
     }
@@ -222,27 +221,22 @@ fn a_stream_cut_by_a_full_disk_never_looks_complete() {
 
 #[cfg(unix)]
 #[test]
-fn a_stream_cut_by_a_kill_never_looks_complete() {
+fn a_stream_interrupted_by_a_kill_never_looks_complete() {
     let mut points = 0;
-    for ending in ENDINGS {
+    for ending in ENDINGS.iter() {
         for at in 0.. {
             let (_directory, path) = prepared(ending, false);
             if survived(&path, false, true, at) {
                 points += at;
                 break;
             }
-            judge_stream(&under(&path), &format!("{ending}, killed after {at}"));
+            check_streamed(&draws_at(&path), &format!("{ending}, killed after {at}"));
         }
     }
     println!("{points} injection points");
 }
 
-/// Where a run to `path` has its draws, without making it.
-fn under(path: &Path) -> std::path::PathBuf {
-    if ending_of(path) == "json" {
-        let mut name = path.as_os_str().to_owned();
-        name.push(".parts");
-        return name.into();
-    }
-    under_way(ending_of(path), path)
+/// Returns the path of the draws of a run that writes to `path`.
+fn draws_at(path: &Path) -> std::path::PathBuf {
+    draws_of_run(Format::of_name(path).unwrap(), path)
 }

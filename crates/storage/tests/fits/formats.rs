@@ -1,9 +1,11 @@
-//! Every format: its ending, and the sinks of its chains.
+//! The formats, and the sinks of their chains.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use sgmcmc_core::Result;
-use sgmcmc_samplers::sink::{Draw, Schema, Sink};
+use sgmcmc_fit::sink::{Draw, Schema, Sink};
+use sgmcmc_gradient::Result;
+use sgmcmc_storage::CsvDraws;
 use sgmcmc_storage::fits::json::JsonFit;
 use sgmcmc_storage::fits::native::NativeDraws;
 #[cfg(feature = "parquet")]
@@ -11,21 +13,23 @@ use sgmcmc_storage::fits::parquet::ParquetDraws;
 use sgmcmc_storage::fits::stan_csv::StanCsvDraws;
 #[cfg(feature = "zarr")]
 use sgmcmc_storage::fits::zarr::{ZarrDraws, ZarrFit};
+use sgmcmc_storage::fits::{self, Format};
 
-pub const ENDINGS: &[&str] = &[
-    "sgmcmc",
-    "json",
-    "csv",
-    #[cfg(feature = "parquet")]
-    "parquet",
-    #[cfg(feature = "zarr")]
-    "zarr",
-];
+/// The endings of the formats that can be saved and are compiled in.
+pub static ENDINGS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let formats = fits::formats().filter(|format| format.can_save() && format.is_available());
+    formats.map(Format::ending).collect()
+});
+
+/// All formats that are compiled in. Each has a streaming sink.
+pub static STREAMED: LazyLock<Vec<Format>> =
+    LazyLock::new(|| fits::formats().filter(|format| format.is_available()).collect());
 
 /// A sink of any format.
 pub enum AnySink {
     Native(NativeDraws),
     Stan(StanCsvDraws),
+    Csv(CsvDraws),
     #[cfg(feature = "parquet")]
     Parquet(ParquetDraws),
     #[cfg(feature = "zarr")]
@@ -37,6 +41,7 @@ macro_rules! each {
         match $self {
             AnySink::Native($sink) => $act,
             AnySink::Stan($sink) => $act,
+            AnySink::Csv($sink) => $act,
             #[cfg(feature = "parquet")]
             AnySink::Parquet($sink) => $act,
             #[cfg(feature = "zarr")]
@@ -75,35 +80,44 @@ impl Sink for AnySink {
     }
 }
 
-/// Makes the sink of each chain of a run that goes to the directory `at`.
-pub fn sinks(ending: &str, at: &Path) -> Box<dyn Fn(usize) -> AnySink> {
+/// Returns a function that creates the sink of each chain of a run that writes to the directory `at`.
+pub fn sinks(format: Format, at: &Path) -> Box<dyn Fn(usize) -> AnySink> {
     let at = at.to_path_buf();
-    match ending {
-        "sgmcmc" => {
+    match format {
+        Format::Native => {
             std::fs::create_dir_all(&at).unwrap();
             Box::new(move |chain| AnySink::Native(NativeDraws::new(at.join(format!("chain-{chain}.sgmcmc")))))
         }
-        // What is left of a killed run are the parts.
-        "json" => {
+        // A killed run leaves the native files.
+        Format::Json => {
             let fit = JsonFit::new(at).unwrap();
             Box::new(move |chain| AnySink::Native(fit.chain(chain)))
         }
-        "csv" => {
+        Format::DrawsCsv => {
+            std::fs::create_dir_all(&at).unwrap();
+            Box::new(move |chain| AnySink::Csv(CsvDraws::new(at.join(format!("draws-{chain}.csv")))))
+        }
+        Format::StanCsv => {
             std::fs::create_dir_all(&at).unwrap();
             Box::new(move |chain| AnySink::Stan(StanCsvDraws::new(at.join(format!("chain-{}.csv", chain + 1)))))
         }
         #[cfg(feature = "parquet")]
-        "parquet" => Box::new(move |_| AnySink::Parquet(ParquetDraws::new(&at))),
+        Format::Parquet => Box::new(move |_| AnySink::Parquet(ParquetDraws::new(&at))),
         #[cfg(feature = "zarr")]
-        "zarr" => {
+        Format::Zarr => {
             let fit = ZarrFit::new(at).unwrap();
             Box::new(move |_| AnySink::Zarr(fit.chain()))
         }
-        _ => unreachable!("{ending}"),
+        _ => unreachable!("{format:?}"),
     }
 }
 
-/// Where a run that goes to `at` has its draws while it is under way.
-pub fn under_way(ending: &str, at: &Path) -> std::path::PathBuf {
-    if ending == "json" { JsonFit::new(at).unwrap().parts() } else { at.to_path_buf() }
+/// Returns the path of the draws of a run that writes to `at`, before its end.
+pub fn draws_of_run(format: Format, at: &Path) -> PathBuf {
+    if format == Format::Json {
+        let mut name = at.as_os_str().to_owned();
+        name.push(".parts");
+        return name.into();
+    }
+    at.to_path_buf()
 }

@@ -1,7 +1,8 @@
-//! Fits in files: what is written reads back, what is damaged is refused by name, and what a killed run left is readable.
+//! Fits in files: round trips, damaged files, and the files of killed runs.
 
 mod common;
 mod damaged;
+mod draws_csv;
 mod faults;
 mod formats;
 #[cfg(unix)]

@@ -1,16 +1,16 @@
-//! What is written reads back.
+//! Round trips: fits that are written and read.
 
-use sgmcmc_core::Layout;
-use sgmcmc_samplers::run::{ChainDraws, Ending, Fit};
-use sgmcmc_samplers::sink::{Draw, Sink};
+use sgmcmc_fit::sink::{Draw, Sink};
+use sgmcmc_fit::{ChainDraws, ChainOutcome, Fit};
+use sgmcmc_gradient::Layout;
 use sgmcmc_storage::fits::{self, Format};
 
-use crate::common::{assert_same_draws, chain, fit, layout, schema, with_draw};
-use crate::formats::{ENDINGS, sinks};
+use crate::common::{assert_same_draws, assert_same_draws_in, chain, fit, layout, schema, with_draw};
+use crate::formats::{ENDINGS, STREAMED, sinks};
 
 #[test]
-fn every_format_gives_back_every_number() {
-    for ending in ENDINGS {
+fn every_format_keeps_every_number() {
+    for ending in ENDINGS.iter() {
         for lengths in [&[25, 25][..], &[1], &[1001, 3]] {
             let directory = tempfile::tempdir().unwrap();
             let path = directory.path().join(format!("fit.{ending}"));
@@ -23,7 +23,7 @@ fn every_format_gives_back_every_number() {
                 let blocks = fit.layout().blocks().iter();
                 blocks.map(|block| (block.name.clone(), block.shape.clone())).collect::<Vec<_>>()
             };
-            // JSON has no place for names that a dimension has.
+            // JSON files cannot have a variable with the name of a dimension.
             if *ending == "json" {
                 let mut expected = names(&written);
                 expected[5].0 = "draw_".into();
@@ -39,47 +39,48 @@ fn every_format_gives_back_every_number() {
 }
 
 #[test]
-fn the_native_format_keeps_all() {
+fn the_native_format_keeps_everything() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("fit.sgmcmc");
     let written = fit(&[20, 5]);
     fits::save(&written, &path).unwrap();
     let read = fits::open(&path).unwrap();
-    assert_eq!(read.endings(), [Ending::Complete, Ending::Stopped]);
+    assert_eq!(read.outcomes(), [ChainOutcome::Complete, ChainOutcome::Stopped]);
     assert_eq!((read.layout(), read.info()), (written.layout(), written.info()));
     assert!(read.layout().blocks()[0].constraint.is_some());
-    // Replaced, not appended to.
+    // The second fit replaces the first.
     fits::save(&written, &path).unwrap();
     assert_same_draws(&fits::open(&path).unwrap(), &written);
 }
 
 #[test]
 fn streamed_draws_are_those_of_a_fit() {
-    for ending in ENDINGS {
+    for format in STREAMED.iter().copied() {
         let directory = tempfile::tempdir().unwrap();
-        let at = directory.path().join(format!("run.{ending}"));
-        let make = sinks(ending, &at);
+        let at = directory.path().join(format!("run.{}", format.ending()));
+        let make = sinks(format, &at);
         for number in 0..2 {
             let mut sink = make(number);
             sink.begin(&schema(number, 1500)).unwrap();
-            (0..1500).for_each(|place| with_draw(number, place, |draw| sink.record(draw)).unwrap());
+            (0..1500).for_each(|index| with_draw(number, index, |draw| sink.record(draw)).unwrap());
             sink.flush().unwrap();
             sink.finish();
         }
-        if *ending == "json" {
+        if format == Format::Json {
             fits::json::JsonFit::new(&at).unwrap().finish().unwrap();
         }
-        assert_same_draws(&fits::open(&at).unwrap(), &fit(&[1500, 1500]));
+        assert_eq!(Format::of_content(&at).unwrap(), format);
+        assert_same_draws_in(format, &fits::open(&at).unwrap(), &fit(&[1500, 1500]));
     }
 }
 
 #[test]
-fn a_fit_without_parameters_or_stats_is_no_trouble() {
+fn a_fit_without_stats_is_written() {
     let layout = Layout::new([("x".to_owned(), vec![2], None)]).unwrap();
     let mut chain = ChainDraws::new(2, Vec::new());
     chain.push(&Draw { iteration: 1, values: &[1.0, 2.0], weight: 1.0, log_posterior: 0.0, stats: &[] }).unwrap();
     let written = Fit::new(layout, vec![chain]).unwrap();
-    for ending in ENDINGS {
+    for ending in ENDINGS.iter() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(format!("fit.{ending}"));
         fits::save(&written, &path).unwrap();

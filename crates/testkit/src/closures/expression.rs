@@ -1,4 +1,4 @@
-//! Random closures: a list of operations drawn from a seed, and its interpreter on tensors.
+//! Random closures: lists of random operations, and their evaluation on tensors.
 
 use rand::RngExt;
 use sgmcmc::burn::{Bool, Int, Tensor};
@@ -6,15 +6,15 @@ use sgmcmc::burn::{Bool, Int, Tensor};
 use super::operations::{ALONG, BINARY, Domain, Form, Operation, Out, Range, UNARY};
 use super::shapes::{self, Arguments};
 
-/// The largest absolute value that is not scaled down.
-const LARGEST: f64 = 12.0;
+/// The largest absolute value; larger results are scaled down.
+const MAX_VALUE: f64 = 12.0;
 
 /// The parameters of a closure.
 pub type Params = (Tensor<1>, Tensor<2>, Tensor<1>);
 /// The observations of a closure.
 pub type Data = (Tensor<2>, Tensor<1>, Tensor<1, Int>, Tensor<1, Bool>, Tensor<3>);
 
-/// Values a closure starts from.
+/// The values from which a closure starts.
 #[derive(Clone, Copy, Debug)]
 enum Leaf {
     Vector,
@@ -26,15 +26,8 @@ enum Leaf {
     CubeRow,
 }
 
-const LEAVES: [(Leaf, bool, bool); 7] = [
-    (Leaf::Vector, false, true),
-    (Leaf::Scalar, false, false),
-    (Leaf::MatrixRow, false, true),
-    (Leaf::Wide, true, true),
-    (Leaf::Narrow, true, false),
-    (Leaf::Index, true, false),
-    (Leaf::CubeRow, true, true),
-];
+const LEAVES: [Leaf; 7] =
+    [Leaf::Vector, Leaf::Scalar, Leaf::MatrixRow, Leaf::Wide, Leaf::Narrow, Leaf::Index, Leaf::CubeRow];
 
 /// One operation on earlier values.
 #[derive(Clone, Copy, Debug)]
@@ -44,28 +37,30 @@ struct Step {
     constant: f64,
 }
 
-/// What is known of a value before it is computed.
+/// The shape and the bounds of a value.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct ValueInfo {
+    /// Whether the first dimension runs over the observations.
     rows: bool,
+    /// Whether the second dimension has length three instead of one.
     wide: bool,
     range: Range,
 }
 
-/// A closure.
+/// A random closure.
 #[derive(Clone, Debug)]
 pub struct Expression {
     steps: Vec<Step>,
-    values: Vec<Known>,
-    /// Values no operation uses; their sum is the result.
+    values: Vec<ValueInfo>,
+    /// The values that no operation uses; their sum is the result.
     ends: Vec<usize>,
 }
 
 impl Expression {
-    /// So many operations, and the few more that keep values where the operations are defined.
+    /// Creates a closure of `length` random operations, and additional ones that keep the operands within the domains.
     pub fn random(rng: &mut impl RngExt, length: usize) -> Self {
-        let known = |&(_, rows, wide): &(Leaf, bool, bool)| Known { rows, wide, range: Range(-2.5, 2.5) };
-        let mut expression = Self { steps: vec![], values: LEAVES.iter().map(known).collect(), ends: vec![] };
+        let values = LEAVES.iter().map(|leaf| leaf.info()).collect();
+        let mut expression = Self { steps: vec![], values, ends: vec![] };
         for _ in 0..length {
             let tables = [UNARY, UNARY, BINARY, BINARY, ALONG, shapes::ALL];
             let table = tables[rng.random_range(0..tables.len())];
@@ -80,11 +75,11 @@ impl Expression {
         expression
     }
 
-    /// A value of this form and in this domain; later ones are drawn more often.
+    /// Returns a random value of this form and within this domain. Recent values are more likely.
     fn operand(&mut self, rng: &mut impl RngExt, form: Form, domain: Domain) -> usize {
-        let fits = |known: &Known| match form {
+        let fits = |info: &ValueInfo| match form {
             Form::Free | Form::Wide | Form::Rows => true,
-            Form::Narrow => !known.wide,
+            Form::Narrow => !info.wide,
         };
         let candidates: Vec<usize> = (0..self.values.len()).filter(|value| fits(&self.values[*value])).collect();
         let recent = candidates.len().saturating_sub(4);
@@ -93,67 +88,72 @@ impl Expression {
         let range = self.values[value].range;
         match domain {
             Domain::Above(least) if range.0 < least => {
-                let size = self.push(named("abs"), &[value], 0.0);
-                self.push(named("plus"), &[size], least.max(0.0) + 0.125)
+                let size = self.push(unary_operation("abs"), &[value], 0.0);
+                self.push(unary_operation("plus"), &[size], least.max(0.0) + 0.125)
             }
             Domain::Within(most) if range.size() > most => {
-                let squashed = self.push(named("tanh"), &[value], 0.0);
-                self.push(named("times"), &[squashed], 0.875 * most)
+                let squashed = self.push(unary_operation("tanh"), &[value], 0.0);
+                self.push(unary_operation("times"), &[squashed], 0.875 * most)
             }
             _ => value,
         }
     }
 
     fn push(&mut self, operation: &'static Operation, inputs: &[usize], constant: f64) -> usize {
-        let operands: Vec<Known> = inputs.iter().map(|input| self.values[*input]).collect();
-        let mut rows = operands.iter().any(|known| known.rows) || operation.form == Form::Rows;
-        let mut wide = operands.iter().any(|known| known.wide) || matches!(operation.form, Form::Rows | Form::Wide);
+        let operands: Vec<ValueInfo> = inputs.iter().map(|input| self.values[*input]).collect();
+        let mut rows = operands.iter().any(|info| info.rows) || operation.form == Form::Rows;
+        let mut wide = operands.iter().any(|info| info.wide) || matches!(operation.form, Form::Rows | Form::Wide);
         match operation.out {
             Out::Same => {}
             Out::Narrow => wide = false,
             Out::Wide => wide = true,
             Out::Rows => rows = true,
         }
-        let ranges: Vec<Range> = operands.iter().map(|known| known.range).collect();
+        let ranges: Vec<Range> = operands.iter().map(|info| info.range).collect();
         let range = (operation.range)(&ranges, constant);
         let mut padded = [inputs[0]; 3];
         padded[..inputs.len()].copy_from_slice(inputs);
         self.steps.push(Step { operation, inputs: padded, constant });
-        self.values.push(Known { rows, wide, range });
+        self.values.push(ValueInfo { rows, wide, range });
         let last = self.values.len() - 1;
-        if range.size() > LARGEST { self.push(named("times"), &[last], 0.5 * LARGEST / range.size()) } else { last }
+        if range.size() > MAX_VALUE {
+            self.push(unary_operation("times"), &[last], 0.5 * MAX_VALUE / range.size())
+        } else {
+            last
+        }
     }
 
-    /// The closure: the sum of all ends, one number per row.
+    /// Evaluates the closure: the sum of all ends, one number per observation.
     pub fn terms(&self, params: Params, data: Data) -> Tensor<1> {
         let ((vector, matrix, scalar), (wide, narrow, index, flag, cube)) = (params, data);
         let arguments = Arguments { vector, matrix, scalar, wide, narrow, index, flag, cube };
         let rows = arguments.rows();
-        let mut values: Vec<Tensor<2>> = LEAVES.iter().map(|(leaf, ..)| leaf.value(&arguments)).collect();
+        let mut values: Vec<Tensor<2>> = LEAVES.iter().map(|leaf| leaf.value(&arguments)).collect();
         for step in &self.steps {
             let arity = step.operation.domains.len();
             let operands: Vec<Tensor<2>> = step.inputs[..arity]
                 .iter()
-                .map(|input| formed(values[*input].clone(), self.values[*input], step.operation.form, rows))
+                .map(|input| expand_to(values[*input].clone(), self.values[*input], step.operation.form, rows))
                 .collect();
             values.push((step.operation.run)(&arguments, &operands, step.constant));
         }
-        let ends = self.ends.iter().map(|end| formed(values[*end].clone(), self.values[*end], Form::Rows, rows));
+        let ends = self.ends.iter().map(|end| expand_to(values[*end].clone(), self.values[*end], Form::Rows, rows));
         let total = ends.reduce(|a, b| a + b).expect("there is an operation");
         total.sum_dim(1).squeeze_dim(1)
     }
 
-    /// Shorter closures: each with one end alone, with an operation left out at an end, or with fewer operations that none needs.
+    /// Returns shorter closures: with a single end, or without the operation of one end. Operations that are no longer
+    /// needed are removed.
     pub fn shorter(&self) -> Vec<Self> {
         let mut shorter = Vec::new();
         if self.ends.len() > 1 {
             shorter.extend(self.ends.iter().map(|end| self.ending_with(vec![*end])));
         }
-        for (place, end) in self.ends.iter().enumerate() {
+        for (index, end) in self.ends.iter().enumerate() {
             let Some(step) = end.checked_sub(LEAVES.len()).map(|step| &self.steps[step]) else { continue };
             for input in &step.inputs[..step.operation.domains.len()] {
                 let mut ends = self.ends.clone();
-                ends[place] = *input;
+                ends[index] = *input;
                 ends.sort_unstable();
                 ends.dedup();
                 shorter.push(self.ending_with(ends));
@@ -162,38 +162,38 @@ impl Expression {
         shorter
     }
 
-    /// How many operations it has.
+    /// Returns the number of operations.
     pub fn length(&self) -> usize {
         self.steps.len()
     }
 
-    /// The same operations with other ends, without those that the ends do not need.
+    /// Returns the closure with other ends, without the operations that they do not need.
     fn ending_with(&self, ends: Vec<usize>) -> Self {
         let mut needed = vec![false; self.values.len()];
         ends.iter().for_each(|end| needed[*end] = true);
-        for (place, step) in self.steps.iter().enumerate().rev() {
-            if needed[LEAVES.len() + place] {
+        for (index, step) in self.steps.iter().enumerate().rev() {
+            if needed[LEAVES.len() + index] {
                 step.inputs.iter().for_each(|input| needed[*input] = true);
             }
         }
         let mut names: Vec<usize> = (0..LEAVES.len()).collect();
         let mut short = Self { steps: vec![], values: self.values[..LEAVES.len()].to_vec(), ends: vec![] };
-        for (place, step) in self.steps.iter().enumerate() {
+        for (index, step) in self.steps.iter().enumerate() {
             names.push(short.values.len());
-            if needed[LEAVES.len() + place] {
+            if needed[LEAVES.len() + index] {
                 short.steps.push(Step { inputs: step.inputs.map(|input| names[input]), ..*step });
-                short.values.push(self.values[LEAVES.len() + place]);
+                short.values.push(self.values[LEAVES.len() + index]);
             }
         }
         short.ends = ends.iter().map(|end| names[*end]).collect();
         short
     }
 
-    /// The names of the operations, for messages.
+    /// Returns a description of the operations, for messages.
     pub fn text(&self) -> String {
-        let step = |(place, step): (usize, &Step)| {
+        let step = |(index, step): (usize, &Step)| {
             let inputs = &step.inputs[..step.operation.domains.len()];
-            format!("v{} = {} {inputs:?} {}", place + LEAVES.len(), step.operation.name, step.constant)
+            format!("v{} = {} {inputs:?} {}", index + LEAVES.len(), step.operation.name, step.constant)
         };
         let steps = self.steps.iter().enumerate().map(step).collect::<Vec<_>>().join("; ");
         format!("{steps}; sum of {:?}", self.ends)
@@ -201,6 +201,18 @@ impl Expression {
 }
 
 impl Leaf {
+    /// Returns the shape and the bounds of the leaf.
+    fn info(self) -> ValueInfo {
+        let (rows, wide) = match self {
+            Self::Vector | Self::MatrixRow => (false, true),
+            Self::Scalar => (false, false),
+            Self::Wide | Self::CubeRow => (true, true),
+            Self::Narrow | Self::Index => (true, false),
+        };
+        ValueInfo { rows, wide, range: Range(-2.5, 2.5) }
+    }
+
+    /// Returns the value of the leaf.
     fn value(self, arguments: &Arguments) -> Tensor<2> {
         let dtype = arguments.narrow.dtype();
         match self {
@@ -215,18 +227,19 @@ impl Leaf {
     }
 }
 
-/// `tensor` expanded to a form.
-fn formed(tensor: Tensor<2>, known: Known, form: Form, rows: usize) -> Tensor<2> {
+/// Returns `tensor`, expanded to a form.
+fn expand_to(tensor: Tensor<2>, info: ValueInfo, form: Form, rows: usize) -> Tensor<2> {
     let [r, c] = tensor.dims();
     match form {
         Form::Free | Form::Narrow => tensor,
-        Form::Wide if known.wide => tensor,
+        Form::Wide if info.wide => tensor,
         Form::Wide => tensor.expand([r, 3]),
-        Form::Rows if known.rows && known.wide => tensor,
+        Form::Rows if info.rows && info.wide => tensor,
         Form::Rows => tensor.expand([rows, c.max(3)]),
     }
 }
 
-fn named(name: &str) -> &'static Operation {
+/// Returns the unary operation called `name`.
+fn unary_operation(name: &str) -> &'static Operation {
     UNARY.iter().find(|operation| operation.name == name).expect("an operation of this name")
 }

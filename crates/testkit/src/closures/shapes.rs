@@ -1,4 +1,4 @@
-//! Operations of random closures that move elements about, multiply matrices or choose by integers.
+//! Operations of random closures that change shapes, multiply matrices or select by integers.
 
 use sgmcmc::burn::{Int, Tensor, s};
 
@@ -7,36 +7,37 @@ use super::operations::{Domain::Any, Form, Operation, Out, Range};
 /// The arguments of a random closure.
 #[derive(Debug)]
 pub struct Arguments {
-    /// `[3]`
+    /// A vector parameter, `[3]`.
     pub vector: Tensor<1>,
-    /// `[3, 3]`
+    /// A matrix parameter, `[3, 3]`.
     pub matrix: Tensor<2>,
-    /// `[1]`
+    /// A scalar parameter, `[1]`.
     pub scalar: Tensor<1>,
-    /// `[n, 3]`
+    /// Three numbers per observation, `[n, 3]`.
     pub wide: Tensor<2>,
-    /// `[n]`
+    /// One number per observation, `[n]`.
     pub narrow: Tensor<1>,
-    /// `[n]`, 0 to 2
+    /// One integer from 0 to 2 per observation, `[n]`.
     pub index: Tensor<1, Int>,
-    /// `[n]`
+    /// One flag per observation, `[n]`.
     pub flag: Tensor<1, sgmcmc::burn::Bool>,
-    /// `[n, 2, 3]`
+    /// One matrix per observation, `[n, 2, 3]`.
     pub cube: Tensor<3>,
 }
 
 impl Arguments {
-    /// The number of rows.
+    /// Returns the number n of observations.
     pub fn rows(&self) -> usize {
         self.narrow.dims()[0]
     }
 }
 
+/// Returns the bounds of the operand.
 fn same(v: &[Range], _: f64) -> Range {
     v[0]
 }
 
-/// Three products with numbers no larger than two.
+/// Returns the bounds of a sum of three products with numbers of absolute value at most two.
 fn product(v: &[Range], _: f64) -> Range {
     v[0].symmetric(6.0)
 }
@@ -47,7 +48,7 @@ macro_rules! shape {
     };
 }
 
-/// One operand each.
+/// The operations, each with one operand.
 pub static ALL: &[Operation] = &[
     shape!("flip", Wide -> Same, same, |_, v, _| v[0].clone().flip([1])),
     shape!("reverse", Wide -> Same, same, |_, v, _| v[0].clone().slice(s![.., ..;-1])),

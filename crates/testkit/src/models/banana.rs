@@ -1,21 +1,24 @@
-//! A banana: x ~ N(0, 1), y | x ~ N(b x², 1), as one observation without a prior. u = x and v = y − b x² are independent standard normal.
+//! A banana-shaped density: x ~ N(0, 1), y | x ~ N(b x², 1), as one observation without a prior. u = x and v = y − b x²
+//! are independent standard normal numbers.
 
+use sgmcmc::AnalyticTree;
+use sgmcmc::gradient::AnalyticModel;
 use sgmcmc::prelude::*;
 
-/// b.
+/// The coefficient b.
 pub const BEND: f64 = 0.5;
 
-/// The density of a banana.
+/// The banana-shaped density.
 #[derive(Clone, Copy, Debug)]
 pub struct Banana;
 
 impl Banana {
-    /// Something to sample.
-    pub fn target(self) -> Analytic<Tensor<1>> {
-        Analytic::new(self)
+    /// Returns the density as a target.
+    pub fn target(self) -> AnalyticTree<Tensor<1>> {
+        AnalyticTree::new(self)
     }
 
-    /// (u, v) of a point.
+    /// Returns (u, v) at a point.
     pub fn straightened(theta: &[f64]) -> [f64; 2] {
         [theta[0], theta[1] - BEND * theta[0] * theta[0]]
     }

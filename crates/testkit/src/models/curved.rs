@@ -1,26 +1,28 @@
-//! Densities without data whose draws become independent standard normal numbers by a known map, so that every marginal law of a
-//! sampler can be tested.
+//! Densities without data and with a known map of their draws to independent standard normal numbers. The map allows
+//! tests of every marginal distribution of a sampler.
 
+use sgmcmc::AnalyticTree;
+use sgmcmc::gradient::AnalyticModel;
 use sgmcmc::prelude::*;
 
-/// A density with its map to standard normal numbers.
+/// A density with a map to standard normal numbers.
 #[derive(Clone, Debug)]
 pub enum Curved {
     /// N(0, L Lᵀ) in two dimensions: θ₀ = 2 u₀, θ₁ = 1.5 u₀ + 0.5 u₁.
     Correlated,
-    /// A banana: θ₀ = u₀, θ₁ = u₁/2 + (u₀² − 1)/2.
+    /// A banana-shaped density: θ₀ = u₀, θ₁ = u₁/2 + (u₀² − 1)/2.
     Banana,
-    /// A funnel: θ₀ = u₀, θ₁ = e^{θ₀/2} u₁ and θ₂ likewise, of which the scale varies by a factor of 20.
+    /// A funnel: θ₀ = u₀, θ₁ = e^{θ₀/2} u₁, θ₂ = e^{θ₀/2} u₂. The scale of θ₁ and θ₂ varies by a factor of 20.
     Funnel,
 }
 
 impl Curved {
-    /// Something to sample.
-    pub fn target(&self) -> Analytic<Tensor<1>> {
-        Analytic::new(self.clone())
+    /// Returns the density as a target.
+    pub fn target(&self) -> AnalyticTree<Tensor<1>> {
+        AnalyticTree::new(self.clone())
     }
 
-    /// The numbers u that are independent and standard normal if θ has this law.
+    /// Returns the numbers u, which are independent and standard normal if θ has this density.
     pub fn standard(&self, theta: &[f64]) -> Vec<f64> {
         match self {
             Self::Correlated => vec![theta[0] / 2.0, (theta[1] - 0.75 * theta[0]) / 0.5],
@@ -64,7 +66,7 @@ impl AnalyticModel for Curved {
                 value
             }
             Self::Funnel => {
-                // The volume of the map: e^{−θ₀/2} for each of the two.
+                // The determinant of the map has a factor of e^{−θ₀/2} for each of θ₁ and θ₂.
                 grad[0] += -u[0] + 0.5 * (u[1] * u[1] + u[2] * u[2]) - 1.0;
                 let shrink = (-0.5 * theta[0]).exp();
                 grad[1] -= u[1] * shrink;

@@ -1,24 +1,26 @@
-//! The mean of a correlated normal sample: xᵢ ~ N(θ, Λ⁻¹), θ ~ N(0, I/λ). Gradients are linear in θ, so that discretised
-//! chains are linear and their laws known.
+//! The mean of a correlated normal sample: xᵢ ~ N(θ, Λ⁻¹), θ ~ N(0, I/λ). The gradients are linear in θ, so the
+//! discretized chains are linear and their laws are known.
 
+use sgmcmc::AnalyticTree;
+use sgmcmc::gradient::AnalyticModel;
 use sgmcmc::prelude::*;
 
 use super::normals;
 
-/// λ.
+/// The precision λ of the prior.
 const PRIOR_PRECISION: f64 = 0.5;
 
 /// A correlated normal sample.
 #[derive(Clone, Debug)]
 pub struct Gaussian {
     x: Vec<f64>,
-    /// Λ, row-major.
+    /// The precision Λ of an observation, row-major.
     precision: Vec<f64>,
     dim: usize,
 }
 
 impl Gaussian {
-    /// `n` observations in `dim` dimensions; neighbouring dimensions are correlated.
+    /// Simulates `n` observations in `dim` dimensions; neighboring dimensions are correlated.
     pub fn simulate(n: usize, dim: usize, seed: u64) -> Self {
         let precision = (0..dim * dim).map(|k| match (k / dim).abs_diff(k % dim) {
             0 => 1.0 + 0.2 * (k % dim) as f64,
@@ -28,19 +30,19 @@ impl Gaussian {
         Self { x: normals(n * dim, seed), precision: precision.collect(), dim }
     }
 
-    /// Something to sample.
-    pub fn target(&self) -> Analytic<Tensor<1>> {
-        Analytic::new(self.clone())
+    /// Returns the posterior as a target.
+    pub fn target(&self) -> AnalyticTree<Tensor<1>> {
+        AnalyticTree::new(self.clone())
     }
 
-    /// A = λI + NΛ, the precision of the posterior, row-major.
+    /// Returns the precision A = λI + NΛ of the posterior, row-major.
     pub fn posterior_precision(&self) -> Vec<f64> {
         let n = self.observations() as f64;
         let diagonal = |k: usize| if k / self.dim == k % self.dim { PRIOR_PRECISION } else { 0.0 };
         self.precision.iter().enumerate().map(|(k, value)| n * value + diagonal(k)).collect()
     }
 
-    /// μ = A⁻¹ Λ Σ xᵢ, the mean of the posterior.
+    /// Returns the mean μ = A⁻¹ Λ Σ xᵢ of the posterior.
     pub fn posterior_mean(&self) -> Vec<f64> {
         let mut right = vec![0.0; self.dim];
         for x in self.x.chunks_exact(self.dim) {
@@ -51,7 +53,7 @@ impl Gaussian {
         crate::linear::solve(&self.posterior_precision(), &right)
     }
 
-    /// The sample covariance (divisor N − 1) of the gradients Λ(xᵢ − θ), which does not depend on θ; row-major.
+    /// Returns the sample covariance (divisor N − 1) of the gradients Λ(xᵢ − θ), which does not depend on θ; row-major.
     pub fn score_covariance(&self) -> Vec<f64> {
         let (n, d) = (self.observations(), self.dim);
         let mut gradients = vec![0.0; n * d];
@@ -76,9 +78,9 @@ impl AnalyticModel for Gaussian {
         let x = &self.x[row * d..(row + 1) * d];
         let mut value = 0.0;
         for (i, grad) in grad.iter_mut().enumerate() {
-            let pull: f64 = (0..d).map(|j| self.precision[i * d + j] * (x[j] - theta[j])).sum();
-            *grad += weight * pull;
-            value -= 0.5 * (x[i] - theta[i]) * pull;
+            let slope: f64 = (0..d).map(|j| self.precision[i * d + j] * (x[j] - theta[j])).sum();
+            *grad += weight * slope;
+            value -= 0.5 * (x[i] - theta[i]) * slope;
         }
         value
     }

@@ -1,7 +1,9 @@
 //! Logistic regression with a Laplace prior: yᵢ ~ Bernoulli(σ(b + xᵢᵀβ)), b, βⱼ ~ Laplace(0, 1).
 
 use rand::RngExt;
+use sgmcmc::AnalyticTree;
 use sgmcmc::burn::activation::log_sigmoid;
+use sgmcmc::gradient::AnalyticModel;
 use sgmcmc::prelude::*;
 
 use super::{Case, Simulated, normals};
@@ -22,13 +24,13 @@ pub struct Weights {
 /// The observations.
 #[derive(TensorTree, Debug)]
 pub struct Observations {
-    /// Covariates, one row per observation.
+    /// The covariates, one row per observation.
     pub x: Tensor<2>,
-    /// Zero or one.
+    /// The response, zero or one.
     pub y: Tensor<1>,
 }
 
-/// The model as closures.
+/// Returns the model as closures.
 pub fn model() -> Model<Weights, Observations> {
     Model::new(|w: Weights, r: Observations| {
         let logits = r.x.matmul(w.beta.unsqueeze_dim(1)).squeeze_dim::<1>(1) + w.bias;
@@ -38,7 +40,7 @@ pub fn model() -> Model<Weights, Observations> {
     .prior(|w: Weights| (w.beta.abs().sum() + w.bias.abs().sum()).neg())
 }
 
-/// The model by hand; the parameters are b, β₁, …, β₅.
+/// The model with a hand-written gradient; the parameters are b, β₁, …, β₅.
 #[derive(Debug)]
 pub struct ByHand {
     x: Vec<f64>,
@@ -69,7 +71,7 @@ impl AnalyticModel for ByHand {
     }
 }
 
-/// Selects this model in tests over all models.
+/// This model as a test case.
 #[derive(Debug)]
 pub struct Logistic;
 
@@ -93,7 +95,7 @@ impl Case for Logistic {
         };
         Simulated {
             posterior: model().with(&Dataset::new(observations).expect("simulated data are finite")),
-            by_hand: Analytic::new(ByHand { x, y }),
+            by_hand: AnalyticTree::new(ByHand { x, y }),
             start: Weights { bias: zeros([1]), beta: zeros([COVARIATES]) },
         }
     }

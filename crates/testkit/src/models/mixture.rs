@@ -1,6 +1,9 @@
-//! A mixture of two Gaussians in the plane: xᵢ ~ ½ N(θ₁, I) + ½ N(θ₂, I), θ₁, θ₂ ~ N(0, 10 I) (Baker 2019, §4.6.1).
+//! A mixture of two Gaussians in two dimensions: xᵢ ~ ½ N(θ₁, I) + ½ N(θ₂, I), θ₁, θ₂ ~ N(0, 10 I) (Baker 2019,
+//! §4.6.1).
 
 use rand::RngExt;
+use sgmcmc::AnalyticTree;
+use sgmcmc::gradient::AnalyticModel;
 use sgmcmc::prelude::*;
 
 use super::{Case, Simulated, normals};
@@ -8,32 +11,32 @@ use crate::rng;
 
 const PRIOR_VARIANCE: f64 = 10.0;
 
-/// The two centres.
+/// The parameters.
 #[derive(TensorTree, Debug)]
-pub struct Centres {
-    /// The centres, one row each.
+pub struct Centers {
+    /// The two centers.
     pub theta: [Tensor<1>; 2],
 }
 
-/// The model as closures; the observations are one bare tensor.
-pub fn model() -> Model<Centres, Tensor<2>> {
-    Model::new(|params: Centres, x: Tensor<2>| {
+/// Returns the model as closures; the data are one tensor.
+pub fn model() -> Model<Centers, Tensor<2>> {
+    Model::new(|params: Centers, x: Tensor<2>| {
         let [a, b] = params.theta.map(|theta| {
             let offset = x.clone() - theta.unsqueeze_dim(0);
             offset.square().sum_dim(1).squeeze_dim::<1>(1) * -0.5
         });
-        // log(½eᵃ + ½eᵇ), with the larger exponent taken out. Which one it is plays no part in the gradient.
+        // log(½eᵃ + ½eᵇ) with the larger exponent factored out. The factor has no effect on the gradient.
         let largest = a.clone().max_pair(b.clone()).detach();
         let sum = (a - largest.clone()).exp() + (b - largest.clone()).exp();
         sum.log() + largest - 2.0_f64.ln()
     })
-    .prior(|params: Centres| {
+    .prior(|params: Centers| {
         let [a, b] = params.theta.map(|theta| theta.square().sum());
         (a + b) * (-0.5 / PRIOR_VARIANCE)
     })
 }
 
-/// The model by hand; the parameters are θ₁, θ₂.
+/// The model with a hand-written gradient; the parameters are θ₁, θ₂.
 #[derive(Debug)]
 pub struct ByHand {
     x: Vec<f64>,
@@ -66,15 +69,15 @@ impl AnalyticModel for ByHand {
     }
 }
 
-/// Selects this model in tests over all models.
+/// This model as a test case.
 #[derive(Debug)]
 pub struct Mixture;
 
 impl Case for Mixture {
-    type Params = Centres;
+    type Params = Centers;
     type Data = Tensor<2>;
 
-    fn simulate(n: usize, seed: u64) -> Simulated<Centres, Tensor<2>> {
+    fn simulate(n: usize, seed: u64) -> Simulated<Centers, Tensor<2>> {
         let mut x = normals(2 * n, seed);
         let mut rng = rng(seed + 1);
         for point in x.chunks_exact_mut(2) {
@@ -85,8 +88,8 @@ impl Case for Mixture {
         let data = Dataset::new(array(x.clone(), [n, 2]).expect("x has n rows")).expect("simulated data are finite");
         Simulated {
             posterior: model().with(&data),
-            by_hand: Analytic::new(ByHand { x }),
-            start: Centres { theta: [zeros([2]), ones([2])] },
+            by_hand: AnalyticTree::new(ByHand { x }),
+            start: Centers { theta: [zeros([2]), ones([2])] },
         }
     }
 }

@@ -1,8 +1,8 @@
-//! One model per file: closures, the same by hand, and simulated data for both.
+//! Test models, one per file: closures, the same model with a hand-written gradient, and simulated data.
 
 pub mod banana;
 pub mod curved;
-pub mod factorisation;
+pub mod factorization;
 pub mod gaussian;
 pub mod logistic;
 pub mod mixture;
@@ -11,22 +11,23 @@ pub mod normal_mean;
 
 use rand::RngExt;
 use rand_distr::StandardNormal;
-use sgmcmc::{Analytic, Posterior, TensorTree};
+use sgmcmc::AnalyticTree;
+use sgmcmc::{Posterior, TensorTree};
 
 use crate::rng;
 
 /// A model in both forms, on the same simulated data.
 #[derive(Debug)]
 pub struct Simulated<P, D> {
-    /// As closures.
+    /// The model as closures.
     pub posterior: Posterior<P, D>,
-    /// By hand.
-    pub by_hand: Analytic<P>,
-    /// Parameters of the right shape.
+    /// The model with a hand-written gradient.
+    pub by_hand: AnalyticTree<P>,
+    /// Parameters of the right shapes.
     pub start: P,
 }
 
-/// `n` standard normal numbers, a function of the seed: points to evaluate gradients at.
+/// Returns `n` standard normal numbers, a function of the seed.
 pub fn normals(n: usize, seed: u64) -> Vec<f64> {
     let mut rng = rng(seed);
     (0..n).map(|_| rng.sample(StandardNormal)).collect()
@@ -38,12 +39,12 @@ fn standard_normal_prior(theta: &[f64], grad: &mut [f64]) -> f64 {
     -0.5 * theta.iter().map(|theta| theta * theta).sum::<f64>()
 }
 
-/// Everything a test over all models needs of one.
+/// A model for tests that run over all models.
 pub trait Case {
     /// The parameters.
     type Params: TensorTree;
     /// The observations.
     type Data: TensorTree;
-    /// The model on `n` simulated observations.
+    /// Returns the model on `n` simulated observations.
     fn simulate(n: usize, seed: u64) -> Simulated<Self::Params, Self::Data>;
 }

@@ -2,7 +2,9 @@
 //! (the network of Baker 2019, §4.6.3, with known precision).
 
 use rand::RngExt;
+use sgmcmc::AnalyticTree;
 use sgmcmc::burn::activation::{log_softmax, softmax};
+use sgmcmc::gradient::AnalyticModel;
 use sgmcmc::prelude::*;
 
 use super::{Case, Simulated, normals, standard_normal_prior};
@@ -15,9 +17,9 @@ const CLASSES: usize = 3;
 /// A dense layer.
 #[derive(TensorTree, Debug)]
 pub struct Layer {
-    /// Inputs × outputs.
+    /// The weights, inputs × outputs.
     pub weight: Tensor<2>,
-    /// One per output.
+    /// The biases, one per output.
     pub bias: Tensor<1>,
 }
 
@@ -38,22 +40,22 @@ impl Layer {
 /// The parameters.
 #[derive(TensorTree, Debug)]
 pub struct Network {
-    /// A and a.
+    /// The hidden layer, A and a.
     pub hidden: Layer,
-    /// B and b.
+    /// The output layer, B and b.
     pub output: Layer,
 }
 
 /// The observations.
 #[derive(TensorTree, Debug)]
 pub struct Images {
-    /// Inputs, one row per observation.
+    /// The inputs, one row per observation.
     pub x: Tensor<2>,
     /// The class, from 0.
     pub label: Tensor<1, Int>,
 }
 
-/// The model as closures.
+/// Returns the model as closures.
 pub fn model() -> Model<Network, Images> {
     Model::new(|network: Network, r: Images| {
         let hidden = softmax(network.hidden.forward(r.x), 1);
@@ -63,7 +65,7 @@ pub fn model() -> Model<Network, Images> {
     .prior(|network: Network| (network.hidden.squares() + network.output.squares()) * -0.5)
 }
 
-/// The model by hand; the parameters are A, a, B, b, row-major.
+/// The model with a hand-written gradient; the parameters are A, a, B, b, row-major.
 #[derive(Debug)]
 pub struct ByHand {
     x: Vec<f64>,
@@ -105,8 +107,8 @@ impl AnalyticModel for ByHand {
         let dz2: [f64; CLASSES] = std::array::from_fn(|c| f64::from(u8::from(c == label)) - p[c]);
         let dh: [f64; HIDDEN] =
             std::array::from_fn(|k| (0..CLASSES).map(|c| theta[B + k * CLASSES + c] * dz2[c]).sum::<f64>());
-        let along: f64 = h.iter().zip(&dh).map(|(h, dh)| h * dh).sum();
-        let dz1: [f64; HIDDEN] = std::array::from_fn(|k| h[k] * (dh[k] - along));
+        let mean: f64 = h.iter().zip(&dh).map(|(h, dh)| h * dh).sum();
+        let dz1: [f64; HIDDEN] = std::array::from_fn(|k| h[k] * (dh[k] - mean));
         for c in 0..CLASSES {
             grad[B_BIAS + c] += weight * dz2[c];
             (0..HIDDEN).for_each(|k| grad[B + k * CLASSES + c] += weight * h[k] * dz2[c]);
@@ -123,7 +125,7 @@ impl AnalyticModel for ByHand {
     }
 }
 
-/// Selects this model in tests over all models.
+/// This model as a test case.
 #[derive(Debug)]
 pub struct SoftmaxNetwork;
 
@@ -141,7 +143,7 @@ impl Case for SoftmaxNetwork {
         };
         Simulated {
             posterior: model().with(&Dataset::new(images).expect("simulated data are finite")),
-            by_hand: Analytic::new(ByHand { x, label }),
+            by_hand: AnalyticTree::new(ByHand { x, label }),
             start: Network { hidden: Layer::zeros(INPUTS, HIDDEN), output: Layer::zeros(HIDDEN, CLASSES) },
         }
     }

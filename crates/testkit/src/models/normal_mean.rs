@@ -1,21 +1,23 @@
-//! The mean of a normal sample: xᵢ ~ N(θ, 1), θ ~ N(0, 10²). Everything about it is known in closed form.
+//! The mean of a normal sample: xᵢ ~ N(θ, 1), θ ~ N(0, 10²). The posterior is known in closed form.
 
+use sgmcmc::AnalyticTree;
+use sgmcmc::gradient::AnalyticModel;
 use sgmcmc::prelude::*;
 
 use super::{Case, Simulated, normals};
 
 const PRIOR_PRECISION: f64 = 0.01;
 
-/// The model as closures.
+/// Returns the model as closures.
 pub fn model() -> Model<Tensor<1>, Tensor<1>> {
     Model::new(|theta: Tensor<1>, x: Tensor<1>| (x - theta).square() * -0.5)
         .prior(|theta: Tensor<1>| theta.square() * (-0.5 * PRIOR_PRECISION))
 }
 
-/// The model by hand.
+/// The model with a hand-written gradient.
 #[derive(Debug)]
 pub struct ByHand {
-    /// The sample.
+    /// The observations.
     pub x: Vec<f64>,
 }
 
@@ -40,7 +42,7 @@ impl AnalyticModel for ByHand {
     }
 }
 
-/// Selects this model in tests over all models.
+/// This model as a test case.
 #[derive(Debug)]
 pub struct NormalMean;
 
@@ -51,6 +53,6 @@ impl Case for NormalMean {
     fn simulate(n: usize, seed: u64) -> Simulated<Tensor<1>, Tensor<1>> {
         let x = normals(n, seed);
         let data = Dataset::new(array(x.clone(), [n]).expect("x has n rows")).expect("simulated data are finite");
-        Simulated { posterior: model().with(&data), by_hand: Analytic::new(ByHand { x }), start: zeros([1]) }
+        Simulated { posterior: model().with(&data), by_hand: AnalyticTree::new(ByHand { x }), start: zeros([1]) }
     }
 }

@@ -1,12 +1,13 @@
-//! Every operation against central differences of the plain evaluation, shared and per row, with and without broadcasting.
+//! Compares the gradient of every operation with central differences of the reference evaluation: shared and per row,
+//! with and without broadcasting.
 
-mod corners;
+mod edge_cases;
 mod operations;
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::{Rows, differentiate};
+use super::{RowAdjoint, differentiate};
 use crate::graph::{Graph, Kind, NodeId, UnaryOp};
 use crate::reference::{Inputs, evaluate_nodes};
 
@@ -14,7 +15,7 @@ const ROWS: usize = 3;
 
 type Build<'a> = &'a dyn Fn(&mut Graph, &[NodeId]) -> NodeId;
 
-/// Two arguments in (−1, 1), from parameters of these dimensions, per row or not.
+/// A case with two arguments in (−1, 1), from parameters with these dimensions, per row or shared.
 struct Case {
     dims: [&'static [usize]; 2],
     per_row: [bool; 2],
@@ -35,7 +36,7 @@ fn check(name: &str, case: &Case, build: Build<'_>) {
         inputs.data.push(numbers(&mut rng, ROWS * size));
         let parameter = graph.parameter(leaf, *dims);
         let data = graph.data(leaf, *dims, Kind::Float);
-        let x = if per_row { graph.add_of(parameter, data).unwrap() } else { parameter };
+        let x = if per_row { graph.add(parameter, data).unwrap() } else { parameter };
         leaves.push(parameter);
         arguments.push(graph.unary(UnaryOp::Sin, x));
     }
@@ -50,27 +51,28 @@ fn check(name: &str, case: &Case, build: Build<'_>) {
     };
     let plain = graph.scalar(0.7);
     for seed in [varied, plain] {
-        against_differences(name, &mut graph, &inputs, (root, seed), &leaves);
+        compare_with_differences(name, &mut graph, &inputs, root, seed, &leaves);
     }
 }
 
 fn total(graph: &mut Graph, root: NodeId, seed: NodeId) -> NodeId {
-    let product = graph.mul_of(root, seed).unwrap();
+    let product = graph.mul(root, seed).unwrap();
     let axes = 0..graph.shape(product).rank();
     let sum = graph.sum(product, axes).unwrap();
     graph.sum_rows(sum)
 }
 
-fn against_differences(
+fn compare_with_differences(
     name: &str,
     graph: &mut Graph,
     inputs: &Inputs,
-    (root, seed): (NodeId, NodeId),
+    root: NodeId,
+    seed: NodeId,
     leaves: &[NodeId],
 ) {
     let sum = total(graph, root, seed);
-    let summed = differentiate(graph, root, seed, leaves, Rows::Sum).unwrap();
-    let kept = differentiate(graph, root, seed, leaves, Rows::Keep).unwrap();
+    let summed = differentiate(graph, root, seed, leaves, RowAdjoint::Sum).unwrap();
+    let kept = differentiate(graph, root, seed, leaves, RowAdjoint::Keep).unwrap();
     for (leaf, (summed, kept)) in summed.iter().zip(&kept).enumerate() {
         let (Some(summed), Some(kept)) = (summed, kept) else {
             assert!(summed.is_none() && kept.is_none(), "{name}: only one of the gradients");
@@ -88,7 +90,7 @@ fn against_differences(
                 moved.parameters[leaf][i] += step;
                 evaluate_nodes(graph, &moved, ROWS, &[sum]).unwrap()[0].values[0]
             };
-            // Fourth order: 1e-3⁴ times a fifth derivative, and 1e-16/1e-3 of rounding.
+            // The error is of fourth order: 1e-3⁴ times a fifth derivative, plus rounding of size 1e-16/1e-3.
             let h = 1e-3;
             let difference = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h);
             let error = (difference - gradient).abs();

@@ -1,4 +1,4 @@
-//! Functions of two numbers, and choices between two.
+//! Functions of two numbers, and choices between two numbers.
 
 use super::super::element::Element;
 use super::super::math;
@@ -15,19 +15,19 @@ pub(crate) fn binary<T: Element>(simd: Simd, op: BinaryOp, a: Operand<'_, T>, b:
     with_binary(op, Operands { simd, a, b, out });
 }
 
-/// out = 1 where a ∘ b, else 0.
+/// out = 1 where the comparison holds, 0 elsewhere.
 pub(crate) fn compare<T: Element>(simd: Simd, op: CompareOp, a: Operand<'_, T>, b: Operand<'_, T>, out: &mut [T]) {
     with_compare(op, Operands { simd, a, b, out });
 }
 
-/// out = a ∘ b of masks.
+/// out = a ∘ b for masks.
 pub(crate) fn logic<T: Element>(simd: Simd, op: LogicOp, a: Operand<'_, T>, b: Operand<'_, T>, out: &mut [T]) {
     with_logic(op, Operands { simd, a, b, out });
 }
 
-/// What a function of two numbers is applied to.
+/// The arguments of a function of two numbers.
 pub(super) trait ApplyPairs<T: Element> {
-    /// Applies it.
+    /// Applies the function to the arguments.
     fn pairs(self, f: impl Fn(Fma, T, T) -> T);
 }
 
@@ -45,7 +45,7 @@ impl<T: Element> ApplyPairs<T> for Operands<'_, T> {
     }
 }
 
-/// Applies the function that `op` stands for.
+/// Applies the function of `op`.
 #[inline(always)]
 pub(super) fn with_binary<T: Element>(op: BinaryOp, apply: impl ApplyPairs<T>) {
     macro_rules! pairs {
@@ -63,14 +63,14 @@ pub(super) fn with_binary<T: Element>(op: BinaryOp, apply: impl ApplyPairs<T>) {
         BinaryOp::Div => pairs!(|_, a, b| a / b),
         BinaryOp::Rem => pairs!(|_, a, b| floored_remainder(a, b)),
         BinaryOp::Pow => pairs!(|fma, a, b| math::pow(fma, a, b)),
-        // Of numbers without an order the first, as `a < b ? b : a` gives.
+        // For NaN the result is the first operand, as in `a < b ? b : a`.
         BinaryOp::Max => pairs!(|_, a, b| if a < b { b } else { a }),
         BinaryOp::Min => pairs!(|_, a, b| if b < a { b } else { a }),
         BinaryOp::Atan2 => pairs!(|_, a, b| a.atan2(b)),
     }
 }
 
-/// Applies the comparison that `op` stands for.
+/// Applies the comparison of `op`.
 #[inline(always)]
 pub(super) fn with_compare<T: Element>(op: CompareOp, apply: impl ApplyPairs<T>) {
     macro_rules! pairs {
@@ -91,7 +91,7 @@ pub(super) fn with_compare<T: Element>(op: CompareOp, apply: impl ApplyPairs<T>)
     }
 }
 
-/// Applies the operation on masks that `op` stands for.
+/// Applies the logical operation of `op`.
 #[inline(always)]
 pub(super) fn with_logic<T: Element>(op: LogicOp, apply: impl ApplyPairs<T>) {
     macro_rules! pairs {
@@ -128,7 +128,7 @@ pub(crate) fn select_where<T: Element>(
                 #[inline(always)]
                 move |_| {
                     for (((out, mask), a), b) in out.iter_mut().zip(mask).zip(a).zip(b) {
-                        // Both are read, so that there is no branch.
+                        // Both operands are read unconditionally, which avoids a branch.
                         let (a, b) = (*a, *b);
                         *out = if mask.is_true() { a } else { b };
                     }
@@ -140,7 +140,7 @@ pub(crate) fn select_where<T: Element>(
     }
 }
 
-/// a − b ⌊a/b⌋, exactly.
+/// Returns a − b ⌊a/b⌋ without rounding error.
 #[inline(always)]
 fn floored_remainder<T: Element>(a: T, b: T) -> T {
     let rest = a.truncated_remainder(b);

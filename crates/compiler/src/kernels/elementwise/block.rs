@@ -1,7 +1,7 @@
-//! Several functions, one after another on a block of numbers that stays in the nearest cache.
+//! Sequences of functions on a block of numbers that stays in the L1 cache.
 //!
-//! Blocks have a length that the compiler knows: there are no numbers left over from whole vectors, which for a handful of observations
-//! would cost more than all else.
+//! The length of a block is a compile-time constant, so that there is no remainder loop. For few observations, a
+//! remainder loop would dominate the cost.
 
 use super::super::element::Element;
 use super::super::simd::{Fma, Simd};
@@ -9,10 +9,11 @@ use super::Function;
 use super::binary::{ApplyPairs, with_binary, with_compare, with_logic};
 use super::unary::{Apply, with_unary};
 
-/// Numbers of a block.
+/// The length of a block.
 pub(crate) const LANES: usize = 32;
 
-/// A function of blocks: of those numbered `operands`, as many as it has, into the one numbered `out`, which comes after them.
+/// A function of blocks. Its operands are the blocks with the indices `operands`, and its result is the block with the
+/// index `out`, which is larger.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Step {
     pub(crate) function: Function,
@@ -20,33 +21,33 @@ pub(crate) struct Step {
     pub(crate) out: usize,
 }
 
-/// Takes the steps, one after another.
+/// Executes the steps in order.
 pub(crate) fn run_steps<T: Element>(simd: Simd, steps: &[Step], blocks: &mut [[T; LANES]]) {
     simd.run(
         #[inline(always)]
         move |fma| {
             for step in steps {
-                take(fma, step, blocks);
+                run_step(fma, step, blocks);
             }
         },
     );
 }
 
 #[inline(always)]
-fn take<T: Element>(fma: Fma, step: &Step, blocks: &mut [[T; LANES]]) {
+fn run_step<T: Element>(fma: Fma, step: &Step, blocks: &mut [[T; LANES]]) {
     let (before, after) = blocks.split_at_mut(step.out);
     let Some(out) = after.first_mut() else { return };
     let operand = |i: usize| &before[step.operands[i]];
     match step.function {
         Function::Copy => *out = *operand(0),
-        Function::Unary(op) => with_unary(op, OfBlock { fma, x: operand(0), out }),
-        Function::Binary(op) => with_binary(op, OfBlocks { fma, a: operand(0), b: operand(1), out }),
-        Function::Compare(op) => with_compare(op, OfBlocks { fma, a: operand(0), b: operand(1), out }),
-        Function::Logic(op) => with_logic(op, OfBlocks { fma, a: operand(0), b: operand(1), out }),
+        Function::Unary(op) => with_unary(op, BlockArgument { fma, x: operand(0), out }),
+        Function::Binary(op) => with_binary(op, BlockArguments { fma, a: operand(0), b: operand(1), out }),
+        Function::Compare(op) => with_compare(op, BlockArguments { fma, a: operand(0), b: operand(1), out }),
+        Function::Logic(op) => with_logic(op, BlockArguments { fma, a: operand(0), b: operand(1), out }),
         Function::Where => {
             let (mask, yes, no) = (operand(0), operand(1), operand(2));
             for lane in 0..LANES {
-                // Both are read, so that there is no branch.
+                // Both operands are read unconditionally, which avoids a branch.
                 let (yes, no) = (yes[lane], no[lane]);
                 out[lane] = if mask[lane].is_true() { yes } else { no };
             }
@@ -54,13 +55,13 @@ fn take<T: Element>(fma: Fma, step: &Step, blocks: &mut [[T; LANES]]) {
     }
 }
 
-struct OfBlock<'a, T> {
+struct BlockArgument<'a, T> {
     fma: Fma,
     x: &'a [T; LANES],
     out: &'a mut [T; LANES],
 }
 
-impl<T: Element> Apply<T> for OfBlock<'_, T> {
+impl<T: Element> Apply<T> for BlockArgument<'_, T> {
     #[inline(always)]
     fn short(self, f: impl Fn(Fma, T) -> T) {
         for lane in 0..LANES {
@@ -74,14 +75,14 @@ impl<T: Element> Apply<T> for OfBlock<'_, T> {
     }
 }
 
-struct OfBlocks<'a, T> {
+struct BlockArguments<'a, T> {
     fma: Fma,
     a: &'a [T; LANES],
     b: &'a [T; LANES],
     out: &'a mut [T; LANES],
 }
 
-impl<T: Element> ApplyPairs<T> for OfBlocks<'_, T> {
+impl<T: Element> ApplyPairs<T> for BlockArguments<'_, T> {
     #[inline(always)]
     fn pairs(self, f: impl Fn(Fma, T, T) -> T) {
         for lane in 0..LANES {

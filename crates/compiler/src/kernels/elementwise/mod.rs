@@ -1,6 +1,6 @@
-//! Functions of each number: out\[i] = f(a\[i], b\[i], …).
+//! Element-wise functions: out\[i] = f(a\[i], b\[i], …).
 //!
-//! Masks are ones and zeros.
+//! Masks are represented by ones and zeros.
 
 mod binary;
 mod block;
@@ -16,25 +16,25 @@ use super::element::Element;
 use super::simd::{Fma, Simd};
 use crate::graph::{BinaryOp, CompareOp, LogicOp, UnaryOp};
 
-/// A function of each number.
+/// An element-wise function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Function {
-    /// x.
+    /// The identity.
     Copy,
     /// f(x).
     Unary(UnaryOp),
     /// f(a, b).
     Binary(BinaryOp),
-    /// a ∘ b.
+    /// A comparison.
     Compare(CompareOp),
-    /// and, or, xor.
+    /// A logical operation.
     Logic(LogicOp),
     /// `mask ? a : b`.
     Where,
 }
 
 impl Function {
-    /// What it is called when a program is explained.
+    /// Returns the name of the function in the description of a program.
     pub(crate) fn name(&self) -> String {
         let name = match self {
             Self::Copy => "copy".into(),
@@ -48,16 +48,16 @@ impl Function {
     }
 }
 
-/// Numbers one for one with those of the result, or one for all of them.
+/// An operand: one number for each element of the result, or a single number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Operand<'a, T> {
-    /// One for each.
+    /// One number for each element.
     Slice(&'a [T]),
-    /// The same for all.
+    /// A single number for all elements.
     Splat(T),
 }
 
-/// How many numbers [`map_long`] takes at least.
+/// The block length of [`map_long`].
 const BLOCK: usize = 8;
 
 #[inline(always)]
@@ -73,8 +73,8 @@ fn map<T: Element>(simd: Simd, x: &[T], out: &mut [T], f: impl Fn(Fma, T) -> T) 
     );
 }
 
-/// [`map`] of a function so long that numbers left over from whole vectors would cost more than the vectors: the rest is
-/// filled up to a block, which goes through the same loop.
+/// Applies a long function. A remainder loop would cost more than the vectorized loop, so the remaining elements are
+/// padded to a block, which runs through the vectorized loop.
 #[inline(always)]
 fn map_long<T: Element>(simd: Simd, x: &[T], out: &mut [T], f: impl Fn(Fma, T) -> T) {
     assert_eq!(x.len(), out.len());

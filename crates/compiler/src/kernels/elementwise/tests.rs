@@ -1,106 +1,97 @@
-//! Against the functions of the standard library in `f64`.
+//! Compares the kernels with functions of the standard library in `f64`.
 
 use super::super::testing::{LENGTHS, assert_close, numbers};
 use super::*;
 use crate::graph::{BinaryOp, CompareOp, LogicOp, Number, UnaryOp};
 
-type Unary = (UnaryOp, fn(f64) -> f64);
+/// Powers that are tested in addition to the example of [`UnaryOp::ALL`].
+const POWERS: [f64; 9] = [0.0, 1.0, 2.0, 5.0, -1.0, -2.0, 0.5, 1.7, -0.3];
 
-fn unary_ops() -> Vec<Unary> {
-    vec![
-        (UnaryOp::Detach, |x| x),
-        (UnaryOp::Neg, |x| -x),
-        (UnaryOp::Affine { scale: Number(2.5), shift: Number(-0.75) }, |x| 2.5 * x - 0.75),
-        (UnaryOp::Square, |x| x * x),
-        (UnaryOp::Power(Number(0.0)), |_| 1.0),
-        (UnaryOp::Power(Number(1.0)), |x| x),
-        (UnaryOp::Power(Number(2.0)), |x| x * x),
-        (UnaryOp::Power(Number(3.0)), |x| x * x * x),
-        (UnaryOp::Power(Number(5.0)), |x| x.powi(5)),
-        (UnaryOp::Relu, |x| x.max(0.0)),
-        (UnaryOp::Abs, f64::abs),
-        (UnaryOp::Sign, |x| if x == 0.0 { 0.0 } else { x.signum() }),
-        (UnaryOp::Exp, f64::exp),
-        (UnaryOp::Expm1, f64::exp_m1),
-        (UnaryOp::Sigmoid, |x| 1.0 / (1.0 + (-x).exp())),
-        (UnaryOp::LogSigmoid, |x| -(-x).exp().ln_1p()),
-        (UnaryOp::Erf, |x| super::super::math::erf(Fma::of(true), x)),
-        (UnaryOp::Sin, f64::sin),
-        (UnaryOp::Cos, f64::cos),
-        (UnaryOp::Atan, f64::atan),
-        (UnaryOp::Sinh, f64::sinh),
-        (UnaryOp::Cosh, f64::cosh),
-        (UnaryOp::Tanh, f64::tanh),
-        (UnaryOp::Asinh, f64::asinh),
-        (UnaryOp::Floor, f64::floor),
-        (UnaryOp::Ceil, f64::ceil),
-        (UnaryOp::Round, f64::round_ties_even),
-        (UnaryOp::Trunc, f64::trunc),
-        (UnaryOp::IsNan, |_| 0.0),
-        (UnaryOp::IsInfinite, |_| 0.0),
-        (UnaryOp::Not, |x| f64::from(x == 0.0)),
-    ]
+fn unary_ops() -> impl Iterator<Item = UnaryOp> {
+    UnaryOp::ALL.iter().copied().chain(POWERS.map(|power| UnaryOp::Power(Number(power))))
 }
 
-/// Those of positive numbers, and those of numbers up to one.
-fn restricted_ops() -> [Vec<Unary>; 2] {
-    [
-        vec![
-            (UnaryOp::Power(Number(1.7)), |x| x.powf(1.7)),
-            (UnaryOp::Power(Number(0.5)), f64::sqrt),
-            (UnaryOp::Sqrt, f64::sqrt),
-            (UnaryOp::Log, f64::ln),
-            (UnaryOp::Log1p, f64::ln_1p),
-        ],
-        vec![
-            (UnaryOp::Tan, f64::tan),
-            (UnaryOp::Asin, f64::asin),
-            (UnaryOp::Acos, f64::acos),
-            (UnaryOp::Atanh, f64::atanh),
-        ],
-    ]
+/// Returns f(x), computed by the standard library.
+fn expected_unary(op: UnaryOp, x: f64) -> f64 {
+    match op {
+        UnaryOp::Detach => x,
+        UnaryOp::Neg => -x,
+        UnaryOp::Affine { scale, shift } => scale.0 * x + shift.0,
+        UnaryOp::Square => x * x,
+        UnaryOp::Power(power) => x.powf(power.0),
+        UnaryOp::Recip => x.recip(),
+        UnaryOp::Sqrt => x.sqrt(),
+        UnaryOp::Abs => x.abs(),
+        UnaryOp::Sign if x == 0.0 => 0.0,
+        UnaryOp::Sign => x.signum(),
+        UnaryOp::Relu => x.max(0.0),
+        UnaryOp::Exp => x.exp(),
+        UnaryOp::Expm1 => x.exp_m1(),
+        UnaryOp::Log => x.ln(),
+        UnaryOp::Log1p => x.ln_1p(),
+        UnaryOp::Sigmoid => 1.0 / (1.0 + (-x).exp()),
+        UnaryOp::LogSigmoid => -(-x).exp().ln_1p(),
+        UnaryOp::Erf => super::super::math::erf(Fma::with_hardware(true), x),
+        UnaryOp::Sin => x.sin(),
+        UnaryOp::Cos => x.cos(),
+        UnaryOp::Tan => x.tan(),
+        UnaryOp::Asin => x.asin(),
+        UnaryOp::Acos => x.acos(),
+        UnaryOp::Atan => x.atan(),
+        UnaryOp::Sinh => x.sinh(),
+        UnaryOp::Cosh => x.cosh(),
+        UnaryOp::Tanh => x.tanh(),
+        UnaryOp::Asinh => x.asinh(),
+        UnaryOp::Acosh => x.acosh(),
+        UnaryOp::Atanh => x.atanh(),
+        UnaryOp::Floor => x.floor(),
+        UnaryOp::Ceil => x.ceil(),
+        UnaryOp::Round => x.round_ties_even(),
+        UnaryOp::Trunc => x.trunc(),
+        UnaryOp::IsNan | UnaryOp::IsInfinite => 0.0,
+        UnaryOp::Not => f64::from(x == 0.0),
+    }
+}
+
+/// Maps a number in (−3, 3) to the domain of an operation, away from its poles.
+fn argument<T: Element>(op: UnaryOp, x: T) -> T {
+    let positive = x.abs() + T::from_f64(0.01);
+    match op {
+        UnaryOp::Sqrt | UnaryOp::Log | UnaryOp::Log1p => positive,
+        UnaryOp::Tan | UnaryOp::Asin | UnaryOp::Acos | UnaryOp::Atanh => x * T::from_f64(0.3),
+        UnaryOp::Acosh | UnaryOp::Recip => positive + T::ONE,
+        UnaryOp::Power(power) if power.0 < 0.0 => positive + T::ONE,
+        UnaryOp::Power(power) if power.0.fract() > 0.0 => positive,
+        _ => x,
+    }
 }
 
 fn unary_works<T: Element>(simd: Simd) {
     for length in LENGTHS {
-        let any = numbers::<T>(1, length);
-        let positive: Vec<T> = any.iter().map(|x| x.abs() + T::from_f64(0.01)).collect();
-        let fraction: Vec<T> = any.iter().map(|x| *x * T::from_f64(0.3)).collect();
-        let above_one: Vec<T> = positive.iter().map(|x| *x + T::ONE).collect();
-        let [of_positive, of_fraction] = restricted_ops();
-        let of_above_one: Vec<Unary> = vec![
-            (UnaryOp::Acosh, f64::acosh),
-            (UnaryOp::Recip, f64::recip),
-            (UnaryOp::Power(Number(-1.0)), f64::recip),
-            (UnaryOp::Power(Number(-2.0)), |x| 1.0 / (x * x)),
-        ];
-        let families =
-            [(any, unary_ops()), (positive, of_positive), (fraction, of_fraction), (above_one, of_above_one)];
-        for (x, ops) in families {
-            for (op, f) in ops {
-                let mut out = vec![T::NAN; length];
-                unary(simd, op, &x, &mut out);
-                let expected: Vec<f64> = x.iter().map(|x| f(x.to_f64())).collect();
-                let scale = expected.iter().fold(1.0, |a: f64, b| a.max(b.abs()));
-                assert_close(&out, &expected, scale, &format!("{op:?} of {length}"));
-            }
+        for op in unary_ops() {
+            let x: Vec<T> = numbers::<T>(1, length).iter().map(|x| argument(op, *x)).collect();
+            let mut out = vec![T::NAN; length];
+            unary(simd, op, &x, &mut out);
+            let expected: Vec<f64> = x.iter().map(|x| expected_unary(op, x.to_f64())).collect();
+            let scale = expected.iter().fold(1.0, |a: f64, b| a.max(b.abs()));
+            assert_close(&out, &expected, scale, &format!("{op:?} of {length}"));
         }
     }
 }
 
 #[test]
-fn functions_of_one_number() {
+fn unary_operations() {
     for simd in Simd::all() {
         unary_works::<f32>(simd);
         unary_works::<f64>(simd);
     }
 }
 
-type Pair = fn(f64, f64) -> f64;
+type Pair<'a> = &'a dyn Fn(f64, f64) -> f64;
 type Zip<'a, T> = &'a dyn Fn(Operand<'_, T>, Operand<'_, T>, &mut [T]);
 
-/// All combinations of slices and single numbers.
-fn zip_works<T: Element>(a: &[T], b: &[T], f: Pair, kernel: Zip<'_, T>, what: &str) {
+/// Tests all combinations of slices and single numbers.
+fn zip_works<T: Element>(a: &[T], b: &[T], f: Pair<'_>, kernel: Zip<'_, T>, what: &str) {
     let (first, second) = (T::from_f64(1.5), T::from_f64(-0.5));
     let at = |x: &Operand<'_, T>, i: usize| match x {
         Operand::Slice(x) => x[i].to_f64(),
@@ -117,51 +108,65 @@ fn zip_works<T: Element>(a: &[T], b: &[T], f: Pair, kernel: Zip<'_, T>, what: &s
     }
 }
 
+fn expected_binary(op: BinaryOp, a: f64, b: f64) -> f64 {
+    match op {
+        BinaryOp::Add => a + b,
+        BinaryOp::Sub => a - b,
+        BinaryOp::Mul => a * b,
+        BinaryOp::Div => a / b,
+        BinaryOp::Rem => a - b * (a / b).floor(),
+        BinaryOp::Pow => a.powf(b),
+        BinaryOp::Max => a.max(b),
+        BinaryOp::Min => a.min(b),
+        BinaryOp::Atan2 => a.atan2(b),
+    }
+}
+
 #[expect(clippy::float_cmp, reason = "comparisons are what is tested")]
+fn expected_compare(op: CompareOp, a: f64, b: f64) -> f64 {
+    f64::from(match op {
+        CompareOp::Equal => a == b,
+        CompareOp::NotEqual => a != b,
+        CompareOp::Greater => a > b,
+        CompareOp::GreaterEqual => a >= b,
+        CompareOp::Less => a < b,
+        CompareOp::LessEqual => a <= b,
+    })
+}
+
+fn expected_logic(op: LogicOp, a: f64, b: f64) -> f64 {
+    let (a, b) = (a != 0.0, b != 0.0);
+    f64::from(match op {
+        LogicOp::And => a && b,
+        LogicOp::Or => a || b,
+        LogicOp::Xor => a != b,
+    })
+}
+
 fn binary_works<T: Element>(simd: Simd) {
-    let ops: [(BinaryOp, Pair); 8] = [
-        (BinaryOp::Add, |a, b| a + b),
-        (BinaryOp::Sub, |a, b| a - b),
-        (BinaryOp::Mul, |a, b| a * b),
-        (BinaryOp::Div, |a, b| a / b),
-        (BinaryOp::Rem, |a, b| a - b * (a / b).floor()),
-        (BinaryOp::Max, f64::max),
-        (BinaryOp::Min, f64::min),
-        (BinaryOp::Atan2, f64::atan2),
-    ];
-    let compares: [(CompareOp, Pair); 6] = [
-        (CompareOp::Equal, |a, b| f64::from(a == b)),
-        (CompareOp::NotEqual, |a, b| f64::from(a != b)),
-        (CompareOp::Greater, |a, b| f64::from(a > b)),
-        (CompareOp::GreaterEqual, |a, b| f64::from(a >= b)),
-        (CompareOp::Less, |a, b| f64::from(a < b)),
-        (CompareOp::LessEqual, |a, b| f64::from(a <= b)),
-    ];
-    let logics: [(LogicOp, Pair); 3] = [
-        (LogicOp::And, |a, b| f64::from(a != 0.0 && b != 0.0)),
-        (LogicOp::Or, |a, b| f64::from(a != 0.0 || b != 0.0)),
-        (LogicOp::Xor, |a, b| f64::from((a != 0.0) != (b != 0.0))),
-    ];
     for length in LENGTHS {
         let (a, b) = (numbers::<T>(1, length), numbers::<T>(2, length));
         let size: Vec<T> = a.iter().map(|a| a.abs()).collect();
-        for (op, f) in ops {
-            zip_works(&a, &b, f, &|a, b, out| binary(simd, op, a, b, out), &format!("{op:?}"));
+        for op in BinaryOp::ALL.iter().copied() {
+            let a = if op == BinaryOp::Pow { &size } else { &a };
+            let expected = |a, b| expected_binary(op, a, b);
+            zip_works(a, &b, &expected, &|a, b, out| binary(simd, op, a, b, out), &format!("{op:?}"));
         }
-        zip_works(&size, &b, f64::powf, &|a, b, out| binary(simd, BinaryOp::Pow, a, b, out), "pow");
-        // Integers, so that some are equal and some zero.
+        // Integers, so that some numbers are equal and some are zero.
         let (a, b): (Vec<T>, Vec<T>) = a.iter().zip(&b).map(|(a, b)| (a.round(), b.round())).unzip();
-        for (op, f) in compares {
-            zip_works(&a, &b, f, &|a, b, out| compare(simd, op, a, b, out), &format!("{op:?}"));
+        for op in CompareOp::ALL.iter().copied() {
+            let expected = |a, b| expected_compare(op, a, b);
+            zip_works(&a, &b, &expected, &|a, b, out| compare(simd, op, a, b, out), &format!("{op:?}"));
         }
-        for (op, f) in logics {
-            zip_works(&a, &b, f, &|a, b, out| logic(simd, op, a, b, out), &format!("{op:?}"));
+        for op in LogicOp::ALL.iter().copied() {
+            let expected = |a, b| expected_logic(op, a, b);
+            zip_works(&a, &b, &expected, &|a, b, out| logic(simd, op, a, b, out), &format!("{op:?}"));
         }
     }
 }
 
 #[test]
-fn functions_of_two_numbers() {
+fn binary_operations() {
     for simd in Simd::all() {
         binary_works::<f32>(simd);
         binary_works::<f64>(simd);
@@ -191,7 +196,7 @@ fn choice_works<T: Element>(simd: Simd) {
 }
 
 #[test]
-fn choices_between_two() {
+fn choices() {
     for simd in Simd::all() {
         choice_works::<f32>(simd);
         choice_works::<f64>(simd);
@@ -199,7 +204,7 @@ fn choices_between_two() {
 }
 
 #[test]
-fn what_is_not_a_number_stays_so() {
+fn nan_and_infinity() {
     let simd = Simd::new();
     let x = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0];
     let mut out = [7.0; 4];
@@ -216,21 +221,26 @@ fn what_is_not_a_number_stays_so() {
     for op in [BinaryOp::Max, BinaryOp::Min] {
         binary(simd, op, Operand::Slice(&x), Operand::Splat(1.0), &mut out);
         assert!(out[0].is_nan());
-        // Of numbers without an order the first.
+        // For NaN the result is the first operand.
         binary(simd, op, Operand::Splat(1.0), Operand::Slice(&x), &mut out);
         assert!((out[0] - 1.0).abs() < 1e-15);
     }
 }
 
 fn blocks_work<T: Element>(simd: Simd) {
-    let mut functions: Vec<Function> = unary_ops().iter().map(|(op, _)| Function::Unary(*op)).collect();
-    let binary_ops = [BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::Div, BinaryOp::Max, BinaryOp::Min];
-    functions.extend(binary_ops.map(Function::Binary));
-    functions.extend([CompareOp::Less, CompareOp::GreaterEqual, CompareOp::NotEqual].map(Function::Compare));
-    functions.extend([LogicOp::And, LogicOp::Or, LogicOp::Xor].map(Function::Logic));
+    let mut functions: Vec<Function> = unary_ops().map(Function::Unary).collect();
+    functions.extend(BinaryOp::ALL.iter().copied().map(Function::Binary));
+    functions.extend(CompareOp::ALL.iter().copied().map(Function::Compare));
+    functions.extend(LogicOp::ALL.iter().copied().map(Function::Logic));
     functions.extend([Function::Where, Function::Copy]);
-    let [a, b, c] = [1, 2, 3].map(|seed| <[T; LANES]>::try_from(numbers::<T>(seed, LANES)).unwrap());
+    let [any, b, c] = [1, 2, 3].map(|seed| <[T; LANES]>::try_from(numbers::<T>(seed, LANES)).unwrap());
     for function in functions {
+        // NaN would not be equal to itself.
+        let a = match function {
+            Function::Unary(op) => any.map(|x| argument(op, x)),
+            Function::Binary(BinaryOp::Pow) => any.map(|x| x.abs()),
+            _ => any,
+        };
         let mut blocks = [a, b, c, [T::NAN; LANES]];
         run_steps(simd, &[Step { function, operands: [0, 1, 2], out: 3 }], &mut blocks);
         let mut expected = [T::NAN; LANES];
@@ -248,7 +258,7 @@ fn blocks_work<T: Element>(simd: Simd) {
 }
 
 #[test]
-fn blocks_are_as_slices() {
+fn blocks_agree_with_slices() {
     for simd in Simd::all() {
         blocks_work::<f32>(simd);
         blocks_work::<f64>(simd);

@@ -11,11 +11,11 @@ pub(crate) fn unary<T: Element>(simd: Simd, op: UnaryOp, x: &[T], out: &mut [T])
     with_unary(op, Slices { simd, x, out });
 }
 
-/// What a function of one number is applied to.
+/// The arguments of a function of one number.
 pub(super) trait Apply<T: Element> {
-    /// Applies a function of a few instructions.
+    /// Applies a function with few instructions.
     fn short(self, f: impl Fn(Fma, T) -> T);
-    /// Applies a function of many.
+    /// Applies a function with many instructions.
     fn long(self, f: impl Fn(Fma, T) -> T);
 }
 
@@ -37,7 +37,7 @@ impl<T: Element> Apply<T> for Slices<'_, T> {
     }
 }
 
-/// Applies the function that `op` stands for.
+/// Applies the function of `op`.
 #[inline(always)]
 pub(super) fn with_unary<T: Element>(op: UnaryOp, apply: impl Apply<T>) {
     macro_rules! short {
@@ -81,7 +81,7 @@ pub(super) fn with_unary<T: Element>(op: UnaryOp, apply: impl Apply<T>) {
         UnaryOp::LogSigmoid => long!(math::log_sigmoid),
         UnaryOp::Erf => long!(math::erf),
         UnaryOp::Tanh => long!(math::tanh),
-        // Functions of the standard library, which are a call for each number.
+        // These functions call the standard library for each number.
         UnaryOp::Sin => short!(|x| x.sin()),
         UnaryOp::Cos => short!(|x| x.cos()),
         UnaryOp::Tan => short!(|x| x.tan()),
@@ -103,7 +103,7 @@ pub(super) fn with_unary<T: Element>(op: UnaryOp, apply: impl Apply<T>) {
     }
 }
 
-/// −1, 0 or 1; NaN stays.
+/// Returns −1, 0 or 1; 0 for NaN.
 #[inline(always)]
 fn sign<T: Element>(x: T) -> T {
     let positive = if x > T::ZERO { T::ONE } else { T::ZERO };
@@ -115,7 +115,7 @@ pub(super) fn power_of<T: Element>(simd: Simd, power: f64, x: &[T], out: &mut [T
     with_power(power, Slices { simd, x, out });
 }
 
-/// Applies x^power: the usual powers without a logarithm.
+/// Applies x^power. Common powers do not need a logarithm.
 #[inline(always)]
 fn with_power<T: Element>(power: f64, apply: impl Apply<T>) {
     const USUAL: [f64; 7] = [0.0, 1.0, 2.0, 3.0, -1.0, -2.0, 0.5];

@@ -1,16 +1,16 @@
-//! The error function: x + x P(x²) near zero, 1 − exp(−Q(|x|)) further out.
+//! The error function: x + x P(x²) for small |x|, 1 − exp(−Q(|x|)) for large |x|.
 
 use super::super::element::Element;
 use super::super::simd::Fma;
 use super::exp;
 
-/// erf x.
+/// Returns erf x.
 #[inline(always)]
 pub(crate) fn erf<T: Element>(fma: Fma, x: T) -> T {
     let size = x.abs();
     let near = fma.mul_add(x, T::erf_polynomial(fma, x * x), x);
     let limited = if size > T::ERF_LARGE { T::ERF_LARGE } else { size };
     let far = T::ONE - exp(fma, -T::erfc_polynomial(fma, limited - T::ONE));
-    // NaN is not above the bound and takes the first.
+    // NaN fails the comparison and propagates through `near`.
     if size > T::ERF_SMALL { far.with_sign_of(x) } else { near }
 }

@@ -1,56 +1,57 @@
-//! What differs between `f32` and `f64`: constants, polynomials and bits.
+//! Constants, polynomials and bit operations that differ between `f32` and `f64`.
 
 use super::super::element::Element;
 use super::super::simd::Fma;
 
-/// The constants, polynomials and bit operations of a float type.
+/// The constants, polynomials and bit operations of a floating-point type.
 ///
-/// The polynomials are minimax fits; the errors of the fits are below a hundredth of a unit in the last place of the result.
+/// The polynomials are minimax approximations. Their errors are below a hundredth of a unit in the last place of the
+/// result.
 pub trait Float: Sized {
-    /// 1.5 · 2^(bits of the mantissa): x + `SHIFT` is x rounded to an integer, which stands in the lowest bits.
+    /// 1.5 · 2^(mantissa bits). x + `SHIFT` contains x, rounded to an integer, in its lowest bits.
     const SHIFT: Self;
-    /// 1/log 2.
+    /// The number 1/log 2.
     const LOG2_E: Self;
-    /// √2.
+    /// The number √2.
     const SQRT_2: Self;
-    /// log 2, so few bits of it that an exponent times it is exact.
+    /// The leading bits of log 2, such that the product with an exponent is exact.
     const LN2_HIGH: Self;
-    /// The rest of log 2.
+    /// log 2 − `LN2_HIGH`.
     const LN2_LOW: Self;
-    /// Below this, exp(x) is zero.
+    /// The bound below which exp(x) is zero.
     const EXP_LOWEST: Self;
-    /// Above this, exp(x) is infinite.
+    /// The bound above which exp(x) is infinite.
     const EXP_HIGHEST: Self;
-    /// Below this, exp(x) − 1 is −1.
+    /// The bound below which exp(x) − 1 is −1.
     const EXPM1_LOWEST: Self;
-    /// The smallest normal number.
+    /// The smallest positive normal number.
     const SMALLEST_NORMAL: Self;
     /// A power of two that makes subnormal numbers normal.
     const SUBNORMAL_SCALE: Self;
-    /// Its exponent.
+    /// The exponent of `SUBNORMAL_SCALE`.
     const SUBNORMAL_EXPONENT: Self;
-    /// Up to here erf is a polynomial.
+    /// The bound of |x| up to which erf is computed by a polynomial.
     const ERF_SMALL: Self;
-    /// From here erf is one.
+    /// The bound of |x| from which on erf is one.
     const ERF_LARGE: Self;
 
-    /// 2ⁿ of n + `SHIFT`, for exponents of normal numbers.
+    /// Returns 2ⁿ for n + `SHIFT`, where n is the exponent of a normal number.
     fn power_of_two(shifted: Self) -> Self;
-    /// 2⁻ⁿ of n + `SHIFT`.
+    /// Returns 2⁻ⁿ for n + `SHIFT`.
     fn inverse_power_of_two(shifted: Self) -> Self;
-    /// (k, m) with x = 2ᵏ m and √½ ≤ m < √2, of a positive normal number.
+    /// Returns (k, m) with x = 2ᵏ m and √½ ≤ m < √2, for a positive normal number.
     fn split(self) -> (Self, Self);
-    /// (exp(r) − 1 − r) / r², |r| ≤ log(2)/2.
+    /// Returns (exp(r) − 1 − r) / r² for |r| ≤ log(2)/2.
     fn exp_polynomial(fma: Fma, r: Self) -> Self;
-    /// (log((1 + s)/(1 − s)) − 2s) / s³ of z = s², |s| ≤ (√2 − 1)/(√2 + 1).
+    /// Returns (log((1 + s)/(1 − s)) − 2s) / s³ for z = s², |s| ≤ (√2 − 1)/(√2 + 1).
     fn log_polynomial(fma: Fma, z: Self) -> Self;
-    /// erf(x)/x − 1 of x², |x| ≤ `ERF_SMALL`.
+    /// Returns erf(x)/x − 1 as a function of x² for |x| ≤ `ERF_SMALL`.
     fn erf_polynomial(fma: Fma, square: Self) -> Self;
-    /// −log(1 − erf(1 + v)), `ERF_SMALL` ≤ 1 + v ≤ `ERF_LARGE`.
+    /// Returns −log(1 − erf(1 + v)) for `ERF_SMALL` ≤ 1 + v ≤ `ERF_LARGE`.
     fn erfc_polynomial(fma: Fma, v: Self) -> Self;
 }
 
-/// c₀ + x (c₁ + x (c₂ + …)).
+/// Evaluates c₀ + x (c₁ + x (c₂ + …)).
 macro_rules! horner {
     ($fma:ident, $x:ident, $last:expr) => { $last };
     ($fma:ident, $x:ident, $first:expr, $($rest:expr),+) => {
@@ -78,7 +79,7 @@ macro_rules! bits {
 
         #[inline(always)]
         fn split(self) -> (Self, Self) {
-            // The exponent, moved to be positive, stands in the lowest bits of `OFFSET` as a float.
+            // The exponent plus a positive offset, in the lowest bits of `OFFSET` as a float.
             const MOVED: $unsigned = ($bias + 1) << 1;
             const OFFSET: $float = ((1 as $unsigned) << $mantissa) as $float;
             const SQRT_HALF: $unsigned = std::$float::consts::FRAC_1_SQRT_2.to_bits();
@@ -240,7 +241,7 @@ impl Float for f64 {
     }
 }
 
-/// The larger of `x` and `low`, the smaller of that and `high`; NaN stays.
+/// Restricts x to the interval from `low` to `high`. Returns NaN for NaN.
 #[inline(always)]
 pub(crate) fn clamp<T: Element>(x: T, low: T, high: T) -> T {
     let x = if x < low { low } else { x };

@@ -3,7 +3,7 @@
 use super::super::element::Element;
 use super::super::simd::Fma;
 
-/// log x.
+/// Returns log x.
 #[inline(always)]
 pub(crate) fn log<T: Element>(fma: Fma, x: T) -> T {
     let tiny = x < T::SMALLEST_NORMAL;
@@ -12,43 +12,43 @@ pub(crate) fn log<T: Element>(fma: Fma, x: T) -> T {
     ends(x, sum(fma, k, m - T::ONE))
 }
 
-/// log(1 + x).
+/// Returns log(1 + x).
 #[inline(always)]
 pub(crate) fn log1p<T: Element>(fma: Fma, x: T) -> T {
-    // u + lost = 1 + x exactly.
+    // u + lost = 1 + x without rounding error.
     let u = T::ONE + x;
     let added = u - T::ONE;
     let lost = (T::ONE - (u - added)) + (x - added);
     let (k, m) = u.split();
-    // Of a large u nothing is lost that matters, and the inverse power might not be a normal number.
+    // For large u, the rounding error is negligible and the inverse power might not be a normal number.
     let most = T::SUBNORMAL_EXPONENT + T::SUBNORMAL_EXPONENT;
     let limited = if k < most { k } else { most };
     let f = fma.mul_add(lost, T::inverse_power_of_two(limited + T::SHIFT), m - T::ONE);
     let value = ends(u, sum(fma, k, f));
-    // Keeps the sign of zero.
+    // This preserves the sign of zero.
     if x == T::ZERO { x } else { value }
 }
 
-/// log(1 + x) of 0 ≤ x ≤ 1, where there is nothing to split.
+/// Returns log(1 + x) for 0 ≤ x ≤ 1, without splitting off an exponent.
 #[inline(always)]
 pub(super) fn log1p_of_fraction<T: Element>(fma: Fma, x: T) -> T {
-    // One choice of a number and arithmetic with it: of two choices the compiler makes two whole computations.
+    // A single selected number with arithmetic on it: with two selections, the compiler would compute both branches.
     let half = if x > T::SQRT_2 - T::ONE { T::HALF } else { T::ZERO };
     sum(fma, half + half, fma.mul_add(x, T::ONE - half, -half))
 }
 
-/// k log 2 + log(1 + f).
+/// Returns k log 2 + log(1 + f).
 #[inline(always)]
 fn sum<T: Element>(fma: Fma, k: T, f: T) -> T {
     let s = f / (f + (T::ONE + T::ONE));
     let z = s * s;
     let half_square = T::HALF * f * f;
-    // log(1 + f) = f − f²/2 + s (f²/2 + z R(z)), the small terms first.
+    // log(1 + f) = f − f²/2 + s (f²/2 + z R(z)), with the small terms added first.
     let small = fma.mul_add(s, fma.mul_add(z, T::log_polynomial(fma, z), half_square), k * T::LN2_LOW);
     fma.mul_add(k, T::LN2_HIGH, f - (half_square - small))
 }
 
-/// The logarithm of what is not a positive finite number.
+/// Returns the logarithm of zero, negative numbers, infinity and NaN, and `value` for other numbers.
 #[inline(always)]
 fn ends<T: Element>(x: T, value: T) -> T {
     let value = if x < T::INFINITY { value } else { x };

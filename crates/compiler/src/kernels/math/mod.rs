@@ -1,7 +1,7 @@
-//! exp, log and what is made of them, without branches, so that loops over them vectorise.
+//! Exponential, logarithm and related functions, without branches, so that loops over them vectorize.
 //!
-//! The standard library's functions are calls, one for each number. These are a few multiplications: a reduction of the
-//! argument, a polynomial (minimax, see [`Float`]) and a scaling by a power of two.
+//! The functions of the standard library are calls for each number. These functions are inlined: a reduction of the
+//! argument, a minimax polynomial (see [`Float`]) and a scaling by a power of two.
 
 mod erf;
 mod exp;

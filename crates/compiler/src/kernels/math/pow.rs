@@ -4,10 +4,10 @@ use super::super::element::Element;
 use super::super::simd::Fma;
 use super::{exp, log};
 
-/// aᵇ.
+/// Returns aᵇ.
 ///
-/// Of `f32`, exp(b log |a|) in `f64`, which is exact enough for any b, and the sign by whether b is odd. Of `f64` the function
-/// of the standard library.
+/// For `f32`, this is exp(b log |a|) in `f64`, which is accurate enough for all b, with the sign determined by the
+/// parity of b. For `f64`, it is the function of the standard library.
 #[inline(always)]
 pub(crate) fn pow<T: Element>(fma: Fma, a: T, b: T) -> T {
     if size_of::<T>() == size_of::<f32>() { T::from_f64(wide(fma, a.to_f64(), b.to_f64())) } else { a.std_pow(b) }
@@ -22,12 +22,12 @@ fn wide(fma: Fma, a: f64, b: f64) -> f64 {
     let odd = integer & !is_integer(b * 0.5);
     let value = if odd { value.copysign(a) } else { value };
     let value = if (a < 0.0) & (size < f64::INFINITY) & !integer { f64::NAN } else { value };
-    // b log |a| is 0 · ∞ in these cases.
+    // In these cases b log |a| is 0 · ∞.
     let one = (b == 0.0) | (a == 1.0) | ((a == -1.0) & (b.abs() == f64::INFINITY));
     if one { 1.0 } else { value }
 }
 
-/// Also true of infinity, which counts as even.
+/// Returns whether x is an integer. Infinity counts as an even integer.
 #[inline(always)]
 #[expect(clippy::float_cmp, reason = "the rounded number is the same or it is not")]
 fn is_integer(x: f64) -> bool {

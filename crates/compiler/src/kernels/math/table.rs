@@ -1,6 +1,6 @@
 //! Values of the functions, computed with 60 digits.
 
-/// A number, the function's value there, and what that lacks of the exact value.
+/// A point: the argument, the value of the function, and the rounding error of the value.
 pub(super) type Point = (f64, f64, f64);
 
 pub(super) const EXP: [Point; 36] = [

@@ -1,15 +1,16 @@
-//! Errors in units in the last place (ulp), of `f32` against `f64`, of `f64` against numbers computed with 50 digits.
+//! Errors in units in the last place (ulp): of `f32` against `f64`, and of `f64` against numbers computed with 60
+//! digits.
 
 use super::super::simd::Fma;
 use super::table::{ERF, EXP, EXPM1, LOG, LOG_SIGMOID, LOG1P, Point, SIGMOID, TANH};
 use super::*;
 
-/// With and without a fused multiply-add.
+/// Returns both variants of the multiply-add.
 fn both() -> [Fma; 2] {
-    [Fma::of(true), Fma::of(false)]
+    [Fma::with_hardware(true), Fma::with_hardware(false)]
 }
 
-/// How many of the spacings of `f32` at `expected` lie between the two.
+/// Returns the error in units in the last place of `f32`.
 fn single_error(found: f32, expected: f64) -> f64 {
     let nearest = expected as f32;
     if found.is_nan() || expected.is_nan() {
@@ -22,7 +23,7 @@ fn single_error(found: f32, expected: f64) -> f64 {
     (f64::from(found) - expected).abs() / (exponent - 23.0).exp2()
 }
 
-/// The largest error over `f32` from all binades and, more densely, from −30 to 30.
+/// Returns the largest error over `f32` from all binades and, more densely, from −30 to 30.
 fn largest_single_error(f: impl Fn(Fma, f32) -> f32, expected: impl Fn(f64) -> f64) -> f64 {
     let all = (0..u32::MAX).step_by(60_013).map(f32::from_bits);
     let usual = (-15_000..15_000).map(|i| i as f32 * 0.001_997_7 + 1e-5);
@@ -41,7 +42,7 @@ fn largest_double_error(f: impl Fn(Fma, f64) -> f64, points: &[Point]) -> f64 {
     let mut largest: f64 = 0.0;
     for (x, high, low) in points {
         let exponent = high.abs().log2().floor().max(-1022.0);
-        // In two steps: the spacing of subnormal numbers is one itself.
+        // The spacing is computed in two steps, because that of subnormal numbers is subnormal.
         let spacing = (exponent / 2.0).floor().exp2() * ((exponent - (exponent / 2.0).floor()) - 52.0).exp2();
         for fma in both() {
             let error = ((f(fma, *x) - high) - low).abs() / spacing;
@@ -74,7 +75,7 @@ fn single_precision_compositions_are_within_four_ulp() {
         ("sigmoid", largest_single_error(sigmoid, |x| 1.0 / (1.0 + (-x).exp()))),
         ("log_sigmoid", largest_single_error(log_sigmoid, log_sigmoid_of)),
         ("tanh", largest_single_error(tanh, f64::tanh)),
-        ("erf", largest_single_error(erf, |x| erf(Fma::of(true), x))),
+        ("erf", largest_single_error(erf, |x| erf(Fma::with_hardware(true), x))),
     ];
     println!("{errors:?}");
     assert!(errors.iter().all(|(_, error)| *error <= 4.0), "{errors:?}");
@@ -104,7 +105,7 @@ fn double_precision_compositions_are_within_four_ulp() {
     assert!(errors.iter().all(|(_, error)| *error <= 4.0), "{errors:?}");
 }
 
-/// Also against the standard library, whose errors are below one ulp, over all binades.
+/// Compares with the standard library, whose errors are below one ulp, over all binades.
 #[test]
 fn double_precision_is_near_the_standard_library() {
     let points = (0..u64::MAX).step_by(900_000_000_000_011).map(f64::from_bits);
@@ -129,7 +130,7 @@ fn double_precision_is_near_the_standard_library() {
 }
 
 #[test]
-fn ends_of_the_range() {
+fn limits_and_nan() {
     fn check<T: super::super::Element>() {
         let (infinity, nan) = (T::INFINITY, T::NAN);
         for fma in both() {
@@ -206,7 +207,7 @@ fn powers() {
     }
     for i in 0..30_000 {
         let (a, b) = (i as f32 * 0.013 + 0.01, (i % 201) as f32 * 0.17 - 17.0);
-        let error = single_error(pow(Fma::of(true), a, b), f64::from(a).powf(f64::from(b)));
+        let error = single_error(pow(Fma::with_hardware(true), a, b), f64::from(a).powf(f64::from(b)));
         assert!(error <= 0.51, "{a}^{b}");
     }
 }

@@ -1,17 +1,17 @@
-//! Sums over lanes of products.
+//! Products of small matrices, summed over the lanes.
 
 use super::super::element::Element;
 use super::super::reduce::sum;
 use super::super::simd::Simd;
-use super::{Factors, Places, TOGETHER};
+use super::{Factors, GROUP, ResultMatrix};
 
 /// acc += Σ over lanes of the product.
-pub(super) fn contract<T: Element>(simd: Simd, factors: Factors<'_, T>, acc: Places<'_, T>) {
+pub(super) fn contract<T: Element>(simd: Simd, factors: Factors<'_, T>, acc: ResultMatrix<'_, T>) {
     let Factors { size: [m, k, n], t, a, b } = factors;
     if a.lanes && b.lanes {
         return simd.run_vectors(Contract { factors, acc });
     }
-    // What all lanes have in common is taken out of the sum over lanes.
+    // A shared factor is moved out of the sum over the lanes.
     for i in 0..m {
         for l in 0..k {
             let x = a.element(i, l, t);
@@ -25,7 +25,7 @@ pub(super) fn contract<T: Element>(simd: Simd, factors: Factors<'_, T>, acc: Pla
 
 struct Contract<'a, T> {
     factors: Factors<'a, T>,
-    acc: Places<'a, T>,
+    acc: ResultMatrix<'a, T>,
 }
 
 impl<T: Element> pulp::WithSimd for Contract<'_, T> {
@@ -35,10 +35,10 @@ impl<T: Element> pulp::WithSimd for Contract<'_, T> {
     fn with_simd<S: pulp::Simd>(self, simd: S) {
         let Self { factors, acc } = self;
         let [m, _, n] = factors.size;
-        let whole = n - n % TOGETHER;
+        let whole = n - n % GROUP;
         for i in 0..m {
-            for j in (0..whole).step_by(TOGETHER) {
-                let sums = dots::<T, S, TOGETHER>(simd, factors, [i, j]);
+            for j in (0..whole).step_by(GROUP) {
+                let sums = dots::<T, S, GROUP>(simd, factors, [i, j]);
                 for (q, sum) in sums.into_iter().enumerate() {
                     acc.data[i * acc.row + (j + q) * acc.col] += sum;
                 }
@@ -51,11 +51,11 @@ impl<T: Element> pulp::WithSimd for Contract<'_, T> {
     }
 }
 
-/// Σ over lanes and l of a(i, l) b(l, j + q), for Q elements.
+/// Returns Σ over lanes and l of a(i, l) b(l, j + q), for Q elements.
 #[inline(always)]
 fn dots<T: Element, S: pulp::Simd, const Q: usize>(simd: S, factors: Factors<'_, T>, [i, j]: [usize; 2]) -> [T; Q] {
     let Factors { size: [_, k, _], t, a, b } = factors;
-    // Two sums of each element: one would wait for itself.
+    // Each element has two accumulators, which hides the latency of the additions.
     let mut sums = [[T::splat(simd, T::ZERO); 2]; Q];
     let mut rests = [T::ZERO; Q];
     for l in 0..k {

@@ -1,6 +1,7 @@
 //! Products of small matrices, one for each row of a tile, as structures of arrays.
 //!
-//! [`TOGETHER`] elements of a product are summed at once, in registers. They share one factor: a row of a or a column of b.
+//! A group of [`GROUP`] elements of a product is accumulated in registers. The elements share one factor: a row of a or
+//! a column of b.
 
 mod contract;
 mod shared;
@@ -12,20 +13,20 @@ use super::simd::Simd;
 use contract::contract;
 pub(crate) use shared::shared_matmul;
 
-/// Elements summed at once.
-const TOGETHER: usize = 6;
+/// The number of elements that are accumulated together.
+const GROUP: usize = 6;
 
-/// A matrix of which element (i, j) has number i · row + j · col: for each lane one value, the t lanes side by side, or one
-/// value for all lanes.
+/// A matrix whose element (i, j) has the index i · row + j · col. An element consists of one value for each of the t
+/// lanes, which are contiguous, or of one value for all lanes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Matrix<'a, T> {
-    /// The numbers.
+    /// The values.
     pub(crate) data: &'a [T],
-    /// Elements from one row to the next.
+    /// The stride between rows, in elements.
     pub(crate) row: usize,
-    /// Elements from one column to the next.
+    /// The stride between columns, in elements.
     pub(crate) col: usize,
-    /// Whether each lane has its own value.
+    /// Whether each lane has its own values.
     pub(crate) lanes: bool,
 }
 
@@ -34,7 +35,7 @@ impl<'a, T: Element> Matrix<'a, T> {
         Self { row: self.col, col: self.row, ..self }
     }
 
-    /// The lanes of an element that has its own value in each, or its one value.
+    /// Returns the lanes of an element, or its single value.
     #[inline(always)]
     fn element(self, i: usize, j: usize, t: usize) -> &'a [T] {
         let number = i * self.row + j * self.col;
@@ -54,10 +55,10 @@ pub(crate) fn lanes_matmul<T: Element>(
     assert_eq!(out.len(), m * n * t);
     if shares_right([m, k, n], &a, &b) {
         let factors = Factors { size: [n, k, m], t, a: b.transposed(), b: a.transposed() };
-        simd.run_vectors(Multiply { factors, out: Places { row: 1, col: n, data: out } });
+        simd.run_vectors(Multiply { factors, out: ResultMatrix { row: 1, col: n, data: out } });
     } else {
         let factors = Factors { size: [m, k, n], t, a, b };
-        simd.run_vectors(Multiply { factors, out: Places { row: n, col: 1, data: out } });
+        simd.run_vectors(Multiply { factors, out: ResultMatrix { row: n, col: 1, data: out } });
     }
 }
 
@@ -73,13 +74,13 @@ pub(crate) fn lanes_contract<T: Element>(
     assert_eq!(acc.len(), m * n);
     if shares_right([m, k, n], &a, &b) {
         let factors = Factors { size: [n, k, m], t, a: b.transposed(), b: a.transposed() };
-        contract(simd, factors, Places { row: 1, col: n, data: acc });
+        contract(simd, factors, ResultMatrix { row: 1, col: n, data: acc });
     } else {
-        contract(simd, Factors { size: [m, k, n], t, a, b }, Places { row: n, col: 1, data: acc });
+        contract(simd, Factors { size: [m, k, n], t, a, b }, ResultMatrix { row: n, col: 1, data: acc });
     }
 }
 
-/// Whether elements of the result that are summed together are those of one column, with b in common.
+/// Returns whether the elements of a group belong to one column, with b as the shared factor.
 fn shares_right<T>([m, _, n]: [usize; 3], a: &Matrix<'_, T>, b: &Matrix<'_, T>) -> bool {
     match (a.lanes, b.lanes) {
         (false, true) => true,
@@ -88,7 +89,7 @@ fn shares_right<T>([m, _, n]: [usize; 3], a: &Matrix<'_, T>, b: &Matrix<'_, T>) 
     }
 }
 
-/// The factors. If only one of them has its own value in each lane, it is `a`.
+/// The factors. If only one of them has its own values in each lane, it is `a`.
 #[derive(Clone, Copy)]
 struct Factors<'a, T> {
     size: [usize; 3],
@@ -97,8 +98,8 @@ struct Factors<'a, T> {
     b: Matrix<'a, T>,
 }
 
-/// The result: element (i, j) has number i · row + j · col.
-struct Places<'a, T> {
+/// The result. Element (i, j) has the index i · row + j · col.
+struct ResultMatrix<'a, T> {
     row: usize,
     col: usize,
     data: &'a mut [T],
@@ -106,7 +107,7 @@ struct Places<'a, T> {
 
 struct Multiply<'a, T> {
     factors: Factors<'a, T>,
-    out: Places<'a, T>,
+    out: ResultMatrix<'a, T>,
 }
 
 impl<T: Element> pulp::WithSimd for Multiply<'_, T> {
@@ -127,13 +128,13 @@ impl<T: Element> pulp::WithSimd for Multiply<'_, T> {
 fn multiply<T: Element, S: pulp::Simd, const A: bool, const B: bool>(
     simd: S,
     factors: Factors<'_, T>,
-    mut out: Places<'_, T>,
+    mut out: ResultMatrix<'_, T>,
 ) {
     let [m, _, n] = factors.size;
-    let whole = n - n % TOGETHER;
+    let whole = n - n % GROUP;
     for i in 0..m {
-        for j in (0..whole).step_by(TOGETHER) {
-            elements::<T, S, A, B, TOGETHER>(simd, factors, [i, j], &mut out);
+        for j in (0..whole).step_by(GROUP) {
+            elements::<T, S, A, B, GROUP>(simd, factors, [i, j], &mut out);
         }
         for j in (whole..n - n % 2).step_by(2) {
             elements::<T, S, A, B, 2>(simd, factors, [i, j], &mut out);
@@ -144,31 +145,31 @@ fn multiply<T: Element, S: pulp::Simd, const A: bool, const B: bool>(
     }
 }
 
-/// Elements (i, j), …, (i, j + Q − 1) of the product, two vectors of lanes at a time.
+/// Computes elements (i, j), …, (i, j + Q − 1) of the product, two vectors of lanes at a time.
 #[inline(always)]
 fn elements<T: Element, S: pulp::Simd, const A: bool, const B: bool, const Q: usize>(
     simd: S,
     factors: Factors<'_, T>,
-    place: [usize; 2],
-    out: &mut Places<'_, T>,
+    position: [usize; 2],
+    out: &mut ResultMatrix<'_, T>,
 ) {
     let t = factors.t;
     let vector = size_of::<T::Vector<S>>() / size_of::<T>();
     let mut first = 0;
     while first + 2 * vector <= t {
-        block::<T, S, A, B, Q, 2>(simd, factors, place, first, out);
+        block::<T, S, A, B, Q, 2>(simd, factors, position, first, out);
         first += 2 * vector;
     }
     if first + vector <= t {
-        block::<T, S, A, B, Q, 1>(simd, factors, place, first, out);
+        block::<T, S, A, B, Q, 1>(simd, factors, position, first, out);
         first += vector;
     }
     if first < t && t >= vector {
-        // The last vector overlaps the one before it and computes the same again.
-        block::<T, S, A, B, Q, 1>(simd, factors, place, t - vector, out);
+        // The last vector overlaps the previous one and computes the same values again.
+        block::<T, S, A, B, Q, 1>(simd, factors, position, t - vector, out);
     } else {
         let Factors { size: [_, k, _], a, b, .. } = factors;
-        let [i, j] = place;
+        let [i, j] = position;
         for j in j..j + Q {
             for lane in first..t {
                 let product =
@@ -179,14 +180,14 @@ fn elements<T: Element, S: pulp::Simd, const A: bool, const B: bool, const Q: us
     }
 }
 
-/// V vectors of lanes, from lane `first` on, of elements (i, j), …, (i, j + Q − 1).
+/// Computes V vectors of lanes, from lane `first` on, of elements (i, j), …, (i, j + Q − 1).
 #[inline(always)]
 fn block<T: Element, S: pulp::Simd, const A: bool, const B: bool, const Q: usize, const V: usize>(
     simd: S,
     factors: Factors<'_, T>,
     [i, j]: [usize; 2],
     first: usize,
-    out: &mut Places<'_, T>,
+    out: &mut ResultMatrix<'_, T>,
 ) {
     let Factors { size: [_, k, _], t, a, b } = factors;
     let mut sums = [[T::splat(simd, T::ZERO); V]; Q];
@@ -200,12 +201,12 @@ fn block<T: Element, S: pulp::Simd, const A: bool, const B: bool, const Q: usize
         }
     }
     for (q, sums) in sums.iter().enumerate() {
-        let place = &mut out.data[(i * out.row + (j + q) * out.col) * t..][..t];
-        T::vectors_mut::<S>(&mut place[first..]).0[..V].copy_from_slice(sums);
+        let lanes = &mut out.data[(i * out.row + (j + q) * out.col) * t..][..t];
+        T::vectors_mut::<S>(&mut lanes[first..]).0[..V].copy_from_slice(sums);
     }
 }
 
-/// V vectors of an element's lanes, or its one value.
+/// Loads V vectors of the lanes of an element, or broadcasts its single value.
 #[inline(always)]
 fn load<T: Element, S: pulp::Simd, const LANES: bool, const V: usize>(
     simd: S,

@@ -1,13 +1,14 @@
-//! The product of two matrices that all rows have in common.
+//! The product of two matrices that all rows share.
 
 use super::super::element::Element;
-use super::super::rows::{Lines, rows_accumulate, rows_dot};
+use super::super::rows::{RowSelection, rows_accumulate, rows_dot};
 use super::super::simd::Simd;
 use super::{Matrix, lanes_matmul};
 
 /// `out[i · n + j]` = Σₗ a(i, l) b(l, j).
 ///
-/// Fast if the rows of b lie one after another, or the product is one with a vector and a matrix in either order.
+/// This is fast if b is contiguous in row-major order, or if the product is one of a vector and a matrix in either
+/// order.
 pub(crate) fn shared_matmul<T: Element>(
     simd: Simd,
     [m, k, n]: [usize; 3],
@@ -31,20 +32,20 @@ pub(crate) fn shared_matmul<T: Element>(
     }
 }
 
-/// out = a x, if a lies row after row or column after column.
+/// Computes out = a x and returns true if a is contiguous in row-major or column-major order.
 fn product_with_vector<T: Element>(simd: Simd, [m, k]: [usize; 2], a: Matrix<'_, T>, x: &[T], out: &mut [T]) -> bool {
     if steps(m, a.row, k) && steps(k, a.col, 1) {
-        rows_dot(simd, &a.data[..m * k], k, Lines::Range(0), &x[..k], out);
+        rows_dot(simd, &a.data[..m * k], k, RowSelection::Range(0), &x[..k], out);
     } else if steps(m, a.row, 1) && steps(k, a.col, m) {
         out.fill(T::ZERO);
-        rows_accumulate(simd, &a.data[..m * k], m, Lines::Range(0), &x[..k], out);
+        rows_accumulate(simd, &a.data[..m * k], m, RowSelection::Range(0), &x[..k], out);
     } else {
         return false;
     }
     true
 }
 
-/// Whether an axis of this length has this stride.
+/// Returns whether an axis of this length has this stride.
 fn steps(length: usize, stride: usize, expected: usize) -> bool {
     length <= 1 || stride == expected
 }

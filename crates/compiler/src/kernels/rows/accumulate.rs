@@ -1,10 +1,10 @@
-//! A sum of rows, each times its coefficient.
+//! Linear combinations of rows.
 
 use super::super::element::Element;
 use super::super::simd::Simd;
-use super::{Lines, Rows};
+use super::{RowSelection, Rows};
 
-/// Vectors of the sum in registers.
+/// The number of accumulator vectors.
 const COLUMNS: usize = 8;
 
 /// acc += Σᵢ coefficientsᵢ xᵢ.
@@ -12,12 +12,12 @@ pub(crate) fn rows_accumulate<T: Element>(
     simd: Simd,
     table: &[T],
     width: usize,
-    lines: Lines<'_>,
+    selection: RowSelection<'_>,
     coefficients: &[T],
     acc: &mut [T],
 ) {
     assert_eq!(acc.len(), width);
-    simd.run_vectors(Accumulate { rows: Rows { table, width, lines }, coefficients, acc });
+    simd.run_vectors(Accumulate { rows: Rows { table, width, selection }, coefficients, acc });
 }
 
 struct Accumulate<'a, T> {
@@ -42,7 +42,7 @@ impl<T: Element> pulp::WithSimd for Accumulate<'_, T> {
         }
         let (vectors, rest) = T::vectors::<S>(acc);
         let (count, rest) = (vectors.len(), rest.len());
-        // All but the last vectors in full blocks, the last ones together with the end of the rows.
+        // All but the last vectors are processed in full blocks, the last ones together with the remainder of the rows.
         let mut first = 0;
         let columns = Columns { rows, coefficients, rest: 0 };
         while count - first > COLUMNS {
@@ -63,7 +63,7 @@ impl<T: Element> pulp::WithSimd for Accumulate<'_, T> {
     }
 }
 
-/// Sums over rows of some columns, and of the last `rest` ones if there are any.
+/// Sums over the rows of some columns, and of the last `rest` columns.
 struct Columns<'a, T> {
     rows: Rows<'a, T>,
     coefficients: &'a [T],
@@ -71,7 +71,7 @@ struct Columns<'a, T> {
 }
 
 impl<T: Element> Columns<'_, T> {
-    /// Adds the columns of C vectors from vector `first` on, and the rest.
+    /// Adds the columns of C vectors from vector `first` on, and the remaining columns.
     #[inline(always)]
     fn add<S: pulp::Simd, const C: usize>(&self, simd: S, first: usize, acc: &mut [T]) {
         let Self { rows, coefficients, rest } = *self;
@@ -97,7 +97,7 @@ impl<T: Element> Columns<'_, T> {
         if rest > 0
             && let Some(acc) = T::last_vector_mut::<S>(acc)
         {
-            *acc = T::vector_add(simd, *acc, T::keep(simd, T::last_places(simd, rest), end));
+            *acc = T::vector_add(simd, *acc, T::keep(simd, T::last_lanes(simd, rest), end));
         }
     }
 }

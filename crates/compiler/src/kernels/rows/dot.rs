@@ -1,23 +1,23 @@
-//! The product of each row with one vector.
+//! Dot products of each row with one vector.
 
 use super::super::element::Element;
 use super::super::simd::Simd;
-use super::{Lines, Rows};
+use super::{RowSelection, Rows};
 
-/// Rows whose products are taken at once.
-const TOGETHER: usize = 4;
+/// The number of rows that are processed together.
+const GROUP: usize = 4;
 
 /// out\[i] = Σⱼ xᵢⱼ vectorⱼ.
 pub(crate) fn rows_dot<T: Element>(
     simd: Simd,
     table: &[T],
     width: usize,
-    lines: Lines<'_>,
+    selection: RowSelection<'_>,
     vector: &[T],
     out: &mut [T],
 ) {
     assert_eq!(vector.len(), width);
-    simd.run_vectors(Dots { rows: Rows { table, width, lines }, vector, out });
+    simd.run_vectors(Dots { rows: Rows { table, width, selection }, vector, out });
 }
 
 struct Dots<'a, T> {
@@ -34,17 +34,17 @@ impl<T: Element> pulp::WithSimd for Dots<'_, T> {
         let Self { rows, vector, out } = self;
         let Some(end) = T::last_vector::<S>(vector) else { return short_dots(rows, vector, out) };
         let (vectors, rest) = T::vectors::<S>(vector);
-        let new = (!rest.is_empty()).then(|| T::last_places(simd, rest.len()));
+        let new = (!rest.is_empty()).then(|| T::last_lanes(simd, rest.len()));
         let vector = Factor { vectors, end: *end, new };
-        let (groups, single) = out.as_chunks_mut::<TOGETHER>();
+        let (groups, single) = out.as_chunks_mut::<GROUP>();
         for (group, out) in groups.iter_mut().enumerate() {
-            let first = group * TOGETHER;
-            for r in 0..TOGETHER {
-                rows.fetch(first + r);
+            let first = group * GROUP;
+            for r in 0..GROUP {
+                rows.prefetch_ahead(first + r);
             }
             *out = dots(simd, std::array::from_fn(|r| rows.get(first + r)), vector);
         }
-        let done = groups.len() * TOGETHER;
+        let done = groups.len() * GROUP;
         let (pairs, single) = single.as_chunks_mut::<2>();
         for out in pairs.iter_mut() {
             *out = dots(simd, [rows.get(done), rows.get(done + 1)], vector);
@@ -56,7 +56,8 @@ impl<T: Element> pulp::WithSimd for Dots<'_, T> {
     }
 }
 
-/// What rows are multiplied with, in vectors; `end` is the last one, and `new` says which of it are not in those before.
+/// The vector factor of the rows. `end` contains its last elements; the mask `new` selects those that are not in
+/// `vectors`.
 struct Factor<'a, T: Element, S: pulp::Simd> {
     vectors: &'a [T::Vector<S>],
     end: T::Vector<S>,
@@ -78,7 +79,7 @@ fn dots<T: Element, S: pulp::Simd, const R: usize>(simd: S, rows: [&[T]; R], vec
         #[inline(always)]
         |row| &T::vectors::<S>(row).0[..vectors.len()],
     );
-    // Two sums of each row: one would wait for itself.
+    // Each row has two accumulators, which hides the latency of the additions.
     let mut even = [T::splat(simd, T::ZERO); R];
     let mut odd = even;
     let pairs = vectors.len() / 2;
@@ -108,11 +109,11 @@ fn dots<T: Element, S: pulp::Simd, const R: usize>(simd: S, rows: [&[T]; R], vec
     )
 }
 
-/// The products of rows shorter than a vector.
+/// Computes the dot products of rows that are shorter than a vector.
 #[inline(always)]
 fn short_dots<T: Element>(rows: Rows<'_, T>, vector: &[T], out: &mut [T]) {
     for (i, out) in out.iter_mut().enumerate() {
-        rows.fetch(i);
+        rows.prefetch_ahead(i);
         *out = rows.get(i).iter().zip(vector).fold(T::ZERO, |sum, (x, y)| sum + *x * *y);
     }
 }

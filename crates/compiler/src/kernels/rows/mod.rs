@@ -1,7 +1,7 @@
-//! Kernels that read rows of a data table where they are: `table[line · width..][..width]`.
+//! Kernels that read rows of a data table in place: `table[row · width..][..width]`.
 //!
-//! A row is read in vectors. The last vector of a row overlaps the one before it, and the numbers in both are left out of it,
-//! so that no row ends with single numbers.
+//! A row is read in vectors. The last vector of a row overlaps the previous one, and the duplicate elements are masked,
+//! so that no row has a scalar remainder.
 
 mod accumulate;
 mod contract;
@@ -22,80 +22,84 @@ use super::element::{Element, Number};
 use super::prefetch::{prefetch_numbers, prefetch_row};
 use super::simd::Simd;
 
-/// Rows, or columns of them, whose products with a matrix are summed at once.
-const TOGETHER: usize = 6;
-/// Rows turned at once.
-const TURNED: usize = 8;
-/// How many rows ahead of their use rows at places all over the table are fetched: at least, and at most where rows are short and
-/// each is over before the next ones are there.
-const AHEAD: std::ops::RangeInclusive<usize> = 16..=64;
-/// Bytes that are on their way.
-const UNDER_WAY: usize = 1024;
+/// The number of rows, or of columns of the rows, that are multiplied by a matrix together.
+const GROUP: usize = 6;
+/// The number of rows that are transposed together.
+const TRANSPOSED: usize = 8;
+/// The minimum and maximum prefetch distance, in rows. Short rows need a larger distance, because they are processed
+/// faster than memory responds.
+const PREFETCH_ROWS: std::ops::RangeInclusive<usize> = 16..=64;
+/// The target number of prefetched bytes.
+const PREFETCH_BYTES: usize = 1024;
 
-/// Bytes of a table that is in the cache anyway.
-pub(super) const NEAR: usize = 256 << 10;
+/// The size in bytes up to which a table is assumed to be in the cache.
+pub(super) const CACHED_BYTES: usize = 256 << 10;
 
-/// Which rows of a table.
+/// A selection of rows of a table.
 #[derive(Clone, Copy, Debug)]
-pub enum Lines<'a> {
-    /// One after another, from this one on.
+pub enum RowSelection<'a> {
+    /// Consecutive rows from this index on.
     Range(usize),
-    /// These.
+    /// The rows with these indices.
     List(&'a [usize]),
 }
 
-impl Lines<'_> {
-    /// Row number i of them; `usize::MAX`, which no table has, if there are not so many.
+impl RowSelection<'_> {
+    /// Returns the index of selected row i, or `usize::MAX`, which exceeds every table, if the list is shorter.
     #[inline(always)]
     pub(super) fn get(self, i: usize) -> usize {
         match self {
             Self::Range(start) => start + i,
-            Self::List(lines) => lines.get(i).copied().unwrap_or(usize::MAX),
+            Self::List(rows) => rows.get(i).copied().unwrap_or(usize::MAX),
         }
     }
 }
 
-/// Rows of a table.
+/// Selected rows of a table.
 #[derive(Clone, Copy)]
-struct Rows<'a, T> {
-    table: &'a [T],
-    width: usize,
-    lines: Lines<'a>,
+pub(crate) struct Rows<'a, T> {
+    /// The table in row-major order.
+    pub(crate) table: &'a [T],
+    /// The number of columns.
+    pub(crate) width: usize,
+    /// The selected rows.
+    pub(crate) selection: RowSelection<'a>,
 }
 
 impl<'a, T> Rows<'a, T> {
     #[inline(always)]
     fn get(self, i: usize) -> &'a [T] {
-        &self.table[self.lines.get(i).saturating_mul(self.width)..][..self.width]
+        &self.table[self.selection.get(i).saturating_mul(self.width)..][..self.width]
     }
 
-    /// Starts to load the row [`ahead`] of row i, if it is [far](Self::far).
+    /// Prefetches the row at the [prefetch distance](prefetch_distance) after row i, if the rows [need
+    /// it](Self::needs_prefetch).
     #[inline(always)]
-    fn fetch(self, i: usize) {
-        if self.far() {
-            prefetch_row(self.table, self.width, self.lines.get(i + ahead::<T>(self.width)));
+    fn prefetch_ahead(self, i: usize) {
+        if self.needs_prefetch() {
+            prefetch_row(self.table, self.width, self.selection.get(i + prefetch_distance::<T>(self.width)));
         }
     }
 
-    /// Starts to load a part of row i, if it is [far](Self::far).
+    /// Prefetches a part of row i, if the rows [need it](Self::needs_prefetch).
     #[inline(always)]
-    fn fetch_part(self, i: usize, part: Range<usize>) {
-        if self.far() {
+    fn prefetch_part(self, i: usize, part: Range<usize>) {
+        if self.needs_prefetch() {
             prefetch_numbers(&self.get(i)[part]);
         }
     }
 
-    /// Whether the rows are at places all over a table too large for the near cache.
+    /// Returns whether the rows are scattered in a table that exceeds the near cache.
     #[inline(always)]
-    fn far(&self) -> bool {
-        matches!(self.lines, Lines::List(_)) && size_of_val(self.table) > NEAR
+    fn needs_prefetch(&self) -> bool {
+        matches!(self.selection, RowSelection::List(_)) && size_of_val(self.table) > CACHED_BYTES
     }
 }
 
-/// How many rows of this width are fetched ahead of their use.
+/// Returns the prefetch distance for rows of this width.
 #[inline(always)]
-pub(super) fn ahead<T>(width: usize) -> usize {
-    (UNDER_WAY / (width * size_of::<T>()).max(1)).clamp(*AHEAD.start(), *AHEAD.end())
+pub(super) fn prefetch_distance<T>(width: usize) -> usize {
+    (PREFETCH_BYTES / (width * size_of::<T>()).max(1)).clamp(*PREFETCH_ROWS.start(), *PREFETCH_ROWS.end())
 }
 
 /// `sums[q]` += x(q) w, for Q numbers and V vectors.
@@ -114,12 +118,12 @@ fn add_products<T: Element, S: pulp::Simd, const V: usize, const Q: usize>(
     }
 }
 
-/// `out[j · lanes + i]` = xᵢⱼ: the rows as a structure of arrays.
+/// `out[j · lanes + i]` = xᵢⱼ: transposes the rows to a structure of arrays.
 pub(crate) fn rows_transpose<S: Number, T: Element>(
     simd: Simd,
     table: &[S],
     width: usize,
-    lines: Lines<'_>,
+    selection: RowSelection<'_>,
     out: &mut [T],
 ) {
     if width == 0 {
@@ -127,28 +131,28 @@ pub(crate) fn rows_transpose<S: Number, T: Element>(
     }
     let lanes = out.len() / width;
     assert_eq!(out.len(), lanes * width);
-    let rows = Rows { table, width, lines };
+    let rows = Rows { table, width, selection };
     match width {
-        1..=narrow::WIDEST => narrow::turn(simd, rows, out),
-        _ => turn(simd, rows, out),
+        1..=narrow::WIDEST => narrow::transpose(simd, rows, out),
+        _ => transpose(simd, rows, out),
     }
 }
 
-/// Several rows at a time, so that what is written is consecutive.
-fn turn<S: Number, T: Element>(simd: Simd, rows: Rows<'_, S>, out: &mut [T]) {
+/// Transposes several rows at a time, so that writes are consecutive.
+fn transpose<S: Number, T: Element>(simd: Simd, rows: Rows<'_, S>, out: &mut [T]) {
     let (width, lanes) = (rows.width, out.len() / rows.width);
     simd.run(
         #[inline(always)]
         move |_| {
-            let whole = lanes - lanes % TURNED;
-            for first in (0..whole).step_by(TURNED) {
-                let mut group: [&[S]; TURNED] = [&[]; TURNED];
+            let whole = lanes - lanes % TRANSPOSED;
+            for first in (0..whole).step_by(TRANSPOSED) {
+                let mut group: [&[S]; TRANSPOSED] = [&[]; TRANSPOSED];
                 for (r, row) in group.iter_mut().enumerate() {
                     *row = rows.get(first + r);
-                    rows.fetch(first + r);
+                    rows.prefetch_ahead(first + r);
                 }
                 for j in 0..width {
-                    let out = &mut out[j * lanes + first..][..TURNED];
+                    let out = &mut out[j * lanes + first..][..TRANSPOSED];
                     for (out, row) in out.iter_mut().zip(&group) {
                         *out = row[j].element();
                     }

@@ -1,53 +1,56 @@
-//! Products of rows, read where they lie, with a matrix.
+//! Products of rows, read in place, with a matrix.
 //!
-//! Columns of the matrix are copied together, two vectors of them at a time, so that the sums of [`TOGETHER`] rows and these columns stay in
-//! registers while both are read in order. All columns meet a block of rows before the next block is read, which comes meanwhile.
+//! Columns of the matrix are packed, two vectors at a time, so that the sums of [`GROUP`] rows and these columns stay
+//! in registers and both factors are read sequentially. All columns are multiplied with a block of rows before the next
+//! block is read, which is prefetched meanwhile.
 
 use std::ops::Range;
 
 use super::super::element::Element;
 use super::super::simd::Simd;
-use super::{Lines, Rows, TOGETHER, add_products};
+use super::{GROUP, Rows, add_products};
 
-/// Rows of the matrix whose columns are copied together: more would not stay in the near caches.
+/// The maximum number of matrix rows that are packed together. Larger panels would exceed the near caches.
 const DEPTH: usize = 1024;
-/// Columns whose copies are kept, at most.
+/// The maximum number of packed columns.
 const COLUMNS: usize = 256;
-/// Columns of a multiple of this are whole strips on any machine.
+/// A multiple of this number of columns consists of whole strips for any instruction set.
 const WIDEST: usize = 32;
-/// Bytes of a block of rows, which should stay in the near caches together with the next one and some columns.
+/// The size in bytes of a block of rows, which should fit the near caches together with the next block and some
+/// columns.
 const BLOCK: usize = 128 << 10;
-/// Turns of the inner loop that are written out: instructions that only count are felt where a core is shared.
+/// The unroll factor of the inner loop. It reduces the loop overhead, which matters if two threads share a core.
 const UNROLLED: usize = 4;
 
-/// A matrix of which element (l, j) is `data[l · row + j · col]`.
+/// A matrix. Element (l, j) is `data[l · row + j · col]`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Strided<'a, T> {
-    /// The numbers.
+    /// The values.
     pub(crate) data: &'a [T],
-    /// From one row to the next.
+    /// The stride between rows.
     pub(crate) row: usize,
-    /// From one column to the next.
+    /// The stride between columns.
     pub(crate) col: usize,
 }
 
-/// Numbers that [`rows_multiply`] needs for copies of the columns of a matrix of this size.
+/// Returns the numbers that [`rows_multiply`] needs for the packed columns of a matrix of this size.
 pub(crate) fn panels_size(width: usize, columns: usize) -> usize {
     width.min(DEPTH) * columns.next_multiple_of(WIDEST).min(COLUMNS)
 }
 
-/// `out[j · t + i]` = Σₗ xᵢₗ w(l, j), of t rows.
+/// `out[j · t + i]` = Σₗ xᵢₗ w(l, j), for t rows.
 pub(crate) fn rows_multiply<T: Element>(
     simd: Simd,
-    (table, width, lines): (&[T], usize, Lines<'_>),
+    rows: Rows<'_, T>,
     matrix: Strided<'_, T>,
     panels: &mut [T],
-    (out, t): (&mut [T], usize),
+    out: &mut [T],
+    t: usize,
 ) {
-    if width == 0 || t == 0 {
+    if rows.width == 0 || t == 0 {
         return out.fill(T::ZERO);
     }
-    simd.run_vectors(Multiply { rows: Rows { table, width, lines }, matrix, panels, out, t });
+    simd.run_vectors(Multiply { rows, matrix, panels, out, t });
 }
 
 struct Multiply<'a, T> {
@@ -65,24 +68,24 @@ impl<T: Element> pulp::WithSimd for Multiply<'_, T> {
     fn with_simd<S: pulp::Simd>(self, simd: S) {
         let Self { rows, matrix, panels, out, t } = self;
         let strip = 2 * size_of::<T::Vector<S>>() / size_of::<T>();
-        for depth in pieces(0..rows.width, DEPTH) {
-            let block = (BLOCK / (depth.len() * size_of::<T>())).next_multiple_of(TOGETHER);
-            for columns in pieces(0..out.len() / t, COLUMNS) {
-                for (columns, panel) in pieces(columns.clone(), strip).zip(panels.chunks_exact_mut(depth.len() * strip))
+        for depth in chunks(0..rows.width, DEPTH) {
+            let block = (BLOCK / (depth.len() * size_of::<T>())).next_multiple_of(GROUP);
+            for columns in chunks(0..out.len() / t, COLUMNS) {
+                for (columns, panel) in chunks(columns.clone(), strip).zip(panels.chunks_exact_mut(depth.len() * strip))
                 {
-                    copy::<T, S>(matrix, depth.clone(), columns, panel);
+                    pack::<T, S>(matrix, depth.clone(), columns, panel);
                 }
                 let strips = columns.len().div_ceil(strip);
-                for block in pieces(0..t, block) {
-                    for (number, columns) in pieces(columns.clone(), strip).enumerate() {
+                for block in chunks(0..t, block) {
+                    for (number, columns) in chunks(columns.clone(), strip).enumerate() {
                         let share = |number| depth.start + depth.len() * number / strips;
                         let next = share(number)..share(number + 1);
-                        let part = Part { rows, depth: depth.clone(), columns, block: block.clone(), next };
+                        let product = PanelProduct { rows, depth: depth.clone(), columns, block: block.clone(), next };
                         let panel = &panels[number * depth.len() * strip..][..depth.len() * strip];
-                        if part.columns.len() > strip / 2 {
-                            part.multiply::<S, 2>(simd, panel, (&mut *out, t));
+                        if product.columns.len() > strip / 2 {
+                            product.multiply::<S, 2>(simd, panel, &mut *out, t);
                         } else {
-                            part.multiply::<S, 1>(simd, panel, (&mut *out, t));
+                            product.multiply::<S, 1>(simd, panel, &mut *out, t);
                         }
                     }
                 }
@@ -91,9 +94,9 @@ impl<T: Element> pulp::WithSimd for Multiply<'_, T> {
     }
 }
 
-/// Copies these columns of the matrix, of the rows `depth`, row by row; where a vector ends with none, zeros.
+/// Packs these columns of the rows `depth` of the matrix in row-major order, padded with zeros to whole vectors.
 #[inline(always)]
-fn copy<T: Element, S: pulp::Simd>(
+fn pack<T: Element, S: pulp::Simd>(
     matrix: Strided<'_, T>,
     depth: Range<usize>,
     columns: Range<usize>,
@@ -118,39 +121,40 @@ fn copy<T: Element, S: pulp::Simd>(
     }
 }
 
-/// Rows `depth` and some columns of the matrix with a block of data rows.
-struct Part<'a, T> {
+/// The product of a block of data rows with rows `depth` and some columns of the matrix.
+struct PanelProduct<'a, T> {
     rows: Rows<'a, T>,
     depth: Range<usize>,
     columns: Range<usize>,
     block: Range<usize>,
-    /// What is fetched of the next block meanwhile.
+    /// The range of columns of the next block that is prefetched meanwhile.
     next: Range<usize>,
 }
 
-impl<T: Element> Part<'_, T> {
-    /// Writes the products with the columns, which make V vectors, or adds them to what shallower rows of the matrix gave.
+impl<T: Element> PanelProduct<'_, T> {
+    /// Writes the products with the columns, which make V vectors, or adds them to the products with the previous rows
+    /// of the matrix.
     #[inline(always)]
-    fn multiply<S: pulp::Simd, const V: usize>(&self, simd: S, panel: &[T], (out, t): (&mut [T], usize)) {
+    fn multiply<S: pulp::Simd, const V: usize>(&self, simd: S, panel: &[T], out: &mut [T], t: usize) {
         let Self { rows, depth, columns, block, next } = self;
         let panel = &T::vectors::<S>(panel).0.as_chunks::<V>().0[..depth.len()];
-        for first in block.clone().step_by(TOGETHER) {
-            let count = TOGETHER.min(block.end - first);
+        for first in block.clone().step_by(GROUP) {
+            let count = GROUP.min(block.end - first);
             for i in first..first + count {
                 if block.start == 0 && next.start == 0 {
-                    rows.fetch(i);
+                    rows.prefetch_ahead(i);
                 }
                 if i + block.len() < t {
-                    rows.fetch_part(i + block.len(), next.clone());
+                    rows.prefetch_part(i + block.len(), next.clone());
                 }
             }
-            // Where there are fewer rows, the last one stands in for the others.
-            let x: [&[T]; TOGETHER] = std::array::from_fn(
+            // If there are fewer rows, the last one is repeated.
+            let x: [&[T]; GROUP] = std::array::from_fn(
                 #[inline(always)]
                 |q| &rows.get(first + q.min(count - 1))[depth.clone()],
             );
             let sums = products::<T, S, V>(simd, panel, x);
-            let sums: [&[T]; TOGETHER] = std::array::from_fn(
+            let sums: [&[T]; GROUP] = std::array::from_fn(
                 #[inline(always)]
                 |q| T::numbers::<S>(&sums[q]),
             );
@@ -164,21 +168,21 @@ impl<T: Element> Part<'_, T> {
     }
 }
 
-/// A range in pieces of this length, the last of which may be shorter.
+/// Splits a range into chunks of this length. The last chunk may be shorter.
 #[inline(always)]
-fn pieces(range: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
+fn chunks(range: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
     let end = range.end;
     range.step_by(length).map(move |start| start..end.min(start + length))
 }
 
-/// Σₗ x_q(l) · (vectors of row l of the panel), for each q.
+/// Returns Σₗ x_q(l) · (vectors of row l of the panel), for each q.
 #[inline(always)]
 fn products<T: Element, S: pulp::Simd, const V: usize>(
     simd: S,
     panel: &[[T::Vector<S>; V]],
-    x: [&[T]; TOGETHER],
-) -> [[T::Vector<S>; V]; TOGETHER] {
-    let mut sums = [[T::splat(simd, T::ZERO); V]; TOGETHER];
+    x: [&[T]; GROUP],
+) -> [[T::Vector<S>; V]; GROUP] {
+    let mut sums = [[T::splat(simd, T::ZERO); V]; GROUP];
     let (panel, panel_rest) = panel.as_chunks::<UNROLLED>();
     let [x0, x1, x2, x3, x4, x5] = x.map(
         #[inline(always)]

@@ -1,22 +1,22 @@
-//! Rows of a few numbers as columns.
+//! Transposition of narrow rows.
 //!
-//! Row after row, with iterators that go through all columns at once: asked for by their place, every number would be looked up in its
-//! column with a check of its own.
+//! The rows are processed one by one, with iterators over all columns at once. Indexing would need a bounds check for
+//! every number.
 
 use super::super::element::{Element, Number};
 use super::super::simd::Simd;
-use super::{Lines, Rows};
+use super::{RowSelection, Rows};
 
-/// The most numbers of a row.
+/// The maximum width.
 pub(super) const WIDEST: usize = 4;
 
-/// Turns rows of `$width` numbers into the columns that have names.
+/// Transposes rows of `$width` numbers to the named columns.
 macro_rules! columns {
     ($simd:ident, $rows:ident, $lanes:ident, $width:literal, $($column:ident $j:literal = $value:expr),+) => {{
         let table = $rows.table.as_chunks::<$width>().0;
         $(let $column: &mut [T] = $value;)+
-        match $rows.lines {
-            Lines::Range(start) => {
+        match $rows.selection {
+            RowSelection::Range(start) => {
                 let table = &table[start..][..$lanes];
                 $simd.run(
                     #[inline(always)]
@@ -27,18 +27,18 @@ macro_rules! columns {
                     },
                 );
             }
-            Lines::List(lines) => {
-                let (lines, far) = (&lines[..$lanes], $rows.far());
+            RowSelection::List(list) => {
+                let (list, needs_prefetch) = (&list[..$lanes], $rows.needs_prefetch());
                 $simd.run(
                     #[inline(always)]
                     move |_| {
-                        for ((i, line), columns!(@names $($column)+)) in
-                            lines.iter().enumerate().zip(columns!(@zip $($column)+))
+                        for ((i, index), columns!(@names $($column)+)) in
+                            list.iter().enumerate().zip(columns!(@zip $($column)+))
                         {
-                            if far {
-                                $rows.fetch(i);
+                            if needs_prefetch {
+                                $rows.prefetch_ahead(i);
                             }
-                            let row = &table[*line];
+                            let row = &table[*index];
                             $(*$column = row[$j].element();)+
                         }
                     },
@@ -52,8 +52,8 @@ macro_rules! columns {
     (@names $first:ident $($rest:ident)+) => { ($first, columns!(@names $($rest)+)) };
 }
 
-/// `out[j · lanes + i]` = xᵢⱼ, for rows of at least one and at most [`WIDEST`] numbers.
-pub(super) fn turn<S: Number, T: Element>(simd: Simd, rows: Rows<'_, S>, out: &mut [T]) {
+/// `out[j · lanes + i]` = xᵢⱼ, for rows of one to [`WIDEST`] numbers.
+pub(super) fn transpose<S: Number, T: Element>(simd: Simd, rows: Rows<'_, S>, out: &mut [T]) {
     let lanes = out.len() / rows.width;
     let mut columns = out.chunks_exact_mut(lanes.max(1));
     let mut next = || columns.next().unwrap_or_default();

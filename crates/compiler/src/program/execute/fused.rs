@@ -1,47 +1,48 @@
-//! Element-wise functions, block after block.
+//! Execution of fused element-wise functions, block by block.
 
-use super::{Machine, Real};
+use super::{Executor, Real};
 use crate::kernels::{LANES, run_steps};
 use crate::program::fuse::Fused;
-use crate::program::view::Store;
+use crate::program::view::BufferId;
 
-impl<T: Real> Machine<'_, T> {
+impl<T: Real> Executor<'_, T> {
     pub(super) fn fused(&mut self, fused: &Fused, t: usize) {
-        let Store::Native(scratch) = fused.scratch else { return };
-        let mut room = std::mem::take(&mut self.native[scratch]);
-        let blocks = room.as_chunks_mut::<LANES>().0;
+        let BufferId::Native(scratch) = fused.scratch else { return };
+        let mut memory = std::mem::take(&mut self.native[scratch]);
+        let blocks = memory.as_chunks_mut::<LANES>().0;
         for (block, number) in blocks.iter_mut().zip(&fused.numbers) {
             *block = [T::from_f64(number.0); LANES];
         }
         let length = fused.run * t;
         for run in 0..fused.runs {
-            for place in &fused.shared {
-                blocks[place.block] = [self.buffer(place.store)[place.starts[run]]; LANES];
+            for block_buffer in &fused.shared {
+                blocks[block_buffer.block] = [self.buffer(block_buffer.buffer)[block_buffer.starts[run]]; LANES];
             }
             let mut first = 0;
             while first < length {
-                // The last block goes back over the one before rather than past the end: what is read is not written here.
+                // The last block overlaps the previous one instead of exceeding the end. This is safe, because no input
+                // is an output.
                 first = first.min(length.saturating_sub(LANES));
-                for place in &fused.inputs {
-                    let from = &self.buffer(place.store)[place.starts[run] * t + first..];
-                    let block = &mut blocks[place.block];
+                for block_buffer in &fused.inputs {
+                    let from = &self.buffer(block_buffer.buffer)[block_buffer.starts[run] * t + first..];
+                    let block = &mut blocks[block_buffer.block];
                     match from.first_chunk() {
                         Some(whole) => *block = *whole,
                         None => block[..from.len()].copy_from_slice(from),
                     }
                 }
                 run_steps(self.simd, &fused.steps, blocks);
-                for place in &fused.outputs {
-                    let Store::Native(out) = place.store else { continue };
-                    let to = &mut self.native[out][place.starts[run] * t + first..];
+                for block_buffer in &fused.outputs {
+                    let BufferId::Native(out) = block_buffer.buffer else { continue };
+                    let to = &mut self.native[out][block_buffer.starts[run] * t + first..];
                     match to.first_chunk_mut() {
-                        Some(whole) if length >= LANES => *whole = blocks[place.block],
-                        _ => to[..length].copy_from_slice(&blocks[place.block][..length]),
+                        Some(whole) if length >= LANES => *whole = blocks[block_buffer.block],
+                        _ => to[..length].copy_from_slice(&blocks[block_buffer.block][..length]),
                     }
                 }
                 first += LANES;
             }
         }
-        self.native[scratch] = room;
+        self.native[scratch] = memory;
     }
 }

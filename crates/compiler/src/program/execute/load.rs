@@ -1,29 +1,30 @@
-//! Parameters, constants, data and weights on their way into buffers.
+//! Loads of parameters, constants, data and weights into buffers.
 
-use super::{Call, Machine, Tile};
+use super::{Call, Executor, Tile};
 use crate::kernels::{Element, load_f64, prefetch, rows_transpose};
-use crate::program::view::Store;
+use crate::program::instruction::DataLeaf;
+use crate::program::view::BufferId;
 
-/// The numbers of a data leaf, row after row.
+/// The values of a data leaf in row-major order.
 #[derive(Clone, Copy, Debug)]
 pub enum Column<'a> {
-    /// Single precision.
+    /// Single-precision floats.
     F32(&'a [f32]),
-    /// Double precision.
+    /// Double-precision floats.
     F64(&'a [f64]),
-    /// Short integers.
+    /// 32-bit integers.
     I32(&'a [i32]),
-    /// Long integers.
+    /// 64-bit integers.
     I64(&'a [i64]),
-    /// True or false.
+    /// Truth values.
     Bool(&'a [bool]),
-    /// True or false as bytes, of which zero is false.
+    /// Truth values as bytes; zero is false.
     Bytes(&'a [u8]),
 }
 
-/// The precision of a program: `f32` or `f64`.
+/// The floating-point type of a program: `f32` or `f64`.
 pub trait Real: Element {
-    /// The numbers of a column of this type.
+    /// Returns the values of a column of this type, or `None` if it has another type.
     fn column(column: Column<'_>) -> Option<&[Self]>;
 }
 
@@ -39,13 +40,13 @@ impl Real for f64 {
     }
 }
 
-/// A data set as programs read it.
+/// A data set that programs can read.
 pub trait Columns: std::fmt::Debug {
-    /// Data leaf number `leaf`.
+    /// Returns data leaf `leaf`.
     fn column(&self, leaf: usize) -> Column<'_>;
 }
 
-/// Runs an expression on the slice inside a [`Column`], whatever its element type.
+/// Evaluates an expression with the slice of a [`Column`], for every element type.
 macro_rules! each_type {
     ($column:expr, $values:ident => $body:expr) => {
         match $column {
@@ -59,30 +60,30 @@ macro_rules! each_type {
     };
 }
 
-impl<T: Real> Machine<'_, T> {
-    pub(super) fn load_numbers(&mut self, numbers: &[f64], out: Store) {
+impl<T: Real> Executor<'_, T> {
+    pub(super) fn load_numbers(&mut self, numbers: &[f64], out: BufferId) {
         match out {
-            Store::Native(buffer) => load_f64(self.simd, numbers, &mut self.native[buffer][..numbers.len()]),
-            Store::Wide(buffer) => self.wide[buffer][..numbers.len()].copy_from_slice(numbers),
+            BufferId::Native(buffer) => load_f64(self.simd, numbers, &mut self.native[buffer][..numbers.len()]),
+            BufferId::Wide(buffer) => self.wide[buffer][..numbers.len()].copy_from_slice(numbers),
         }
     }
 
-    pub(super) fn load_data(&mut self, tile: &Tile<'_>, leaf: usize, width: usize, out: Store) {
-        let (column, lines, size) = (tile.call.columns.column(leaf), tile.lines(), width * tile.t);
+    pub(super) fn load_data(&mut self, tile: &Tile<'_>, leaf: usize, width: usize, out: BufferId) {
+        let (column, selection, size) = (tile.call.columns.column(leaf), tile.selection(), width * tile.t);
         match out {
-            Store::Native(buffer) => {
+            BufferId::Native(buffer) => {
                 let out = &mut self.native[buffer][..size];
-                each_type!(column, values => rows_transpose(self.simd, values, width, lines, out));
+                each_type!(column, values => rows_transpose(self.simd, values, width, selection, out));
             }
-            Store::Wide(buffer) => {
+            BufferId::Wide(buffer) => {
                 let out = &mut self.wide[buffer][..size];
-                each_type!(column, values => rows_transpose(self.simd, values, width, lines, out));
+                each_type!(column, values => rows_transpose(self.simd, values, width, selection, out));
             }
         }
     }
 
-    pub(super) fn load_weights(&mut self, tile: &Tile<'_>, out: Store) {
-        let Store::Native(buffer) = out else { return };
+    pub(super) fn load_weights(&mut self, tile: &Tile<'_>, out: BufferId) {
+        let BufferId::Native(buffer) = out else { return };
         let out = &mut self.native[buffer][..tile.t];
         match tile.call.weights {
             Some(weights) => load_f64(self.simd, &weights[tile.first..tile.first + tile.t], out),
@@ -90,24 +91,24 @@ impl<T: Real> Machine<'_, T> {
         }
     }
 
-    pub(super) fn clear(&mut self, store: Store) {
-        match store {
-            Store::Native(buffer) => self.native[buffer].fill(T::ZERO),
-            Store::Wide(buffer) => self.wide[buffer].fill(0.0),
+    pub(super) fn clear(&mut self, buffer: BufferId) {
+        match buffer {
+            BufferId::Native(buffer) => self.native[buffer].fill(T::ZERO),
+            BufferId::Wide(buffer) => self.wide[buffer].fill(0.0),
         }
     }
 
-    pub(super) fn clear_part(&mut self, store: Store, length: usize) {
-        match store {
-            Store::Native(buffer) => self.native[buffer][..length].fill(T::ZERO),
-            Store::Wide(buffer) => self.wide[buffer][..length].fill(0.0),
+    pub(super) fn clear_part(&mut self, buffer: BufferId, length: usize) {
+        match buffer {
+            BufferId::Native(buffer) => self.native[buffer][..length].fill(T::ZERO),
+            BufferId::Wide(buffer) => self.wide[buffer][..length].fill(0.0),
         }
     }
 }
 
-/// Asks for the first rows of the data leaves `read`.
-pub(super) fn prefetch_rows(read: &[(usize, usize)], call: Call<'_>) {
-    for (leaf, width) in read {
-        each_type!(call.columns.column(*leaf), values => prefetch(values, *width, call.lines, call.rows));
+/// Prefetches the first rows of the data leaves `read`.
+pub(super) fn prefetch_rows(read: &[DataLeaf], call: Call<'_>) {
+    for DataLeaf { leaf, width } in read {
+        each_type!(call.columns.column(*leaf), values => prefetch(values, *width, call.selection, call.rows));
     }
 }

@@ -1,88 +1,94 @@
-//! Element-wise functions, and copies between buffers.
+//! Execution of element-wise functions and copies between buffers.
 
-use super::{Machine, Real};
+use super::{Executor, Real};
 use crate::kernels::{self, Element, Operand, Simd};
 use crate::program::instruction::{Function, Source};
-use crate::program::view::{Loop, Store};
+use crate::program::view::{BufferId, LoopPlan, TileLoop};
 
-impl<T: Real> Machine<'_, T> {
-    pub(super) fn map(&mut self, function: Function, operands: &[Source], over: &Loop, t: usize, out: Store) {
+impl<T: Real> Executor<'_, T> {
+    pub(super) fn map(&mut self, function: Function, operands: &[Source], over: TileLoop<'_>, out: BufferId) {
         match out {
-            Store::Native(out) => map(self.simd, self.native, (function, operands), (over, t), out),
-            Store::Wide(out) => map(self.simd, self.wide, (function, operands), (over, t), out),
+            BufferId::Native(out) => map(self.simd, self.native, function, operands, over, out),
+            BufferId::Wide(out) => map(self.simd, self.wide, function, operands, over, out),
         }
     }
 
-    pub(super) fn place(&mut self, from: Source, over: &Loop, t: usize, out: Store) {
+    pub(super) fn write_region(&mut self, from: Source, over: TileLoop<'_>, out: BufferId) {
         match out {
-            Store::Native(out) => place(self.native, from, (over, t), out),
-            Store::Wide(out) => place(self.wide, from, (over, t), out),
+            BufferId::Native(out) => write_region(self.native, from, over, out),
+            BufferId::Wide(out) => write_region(self.wide, from, over, out),
         }
     }
 
-    pub(super) fn convert(&mut self, from: Store, out: Store, length: usize) {
+    pub(super) fn convert(&mut self, from: BufferId, out: BufferId, length: usize) {
         match (from, out) {
-            (Store::Wide(from), Store::Native(out)) => {
+            (BufferId::Wide(from), BufferId::Native(out)) => {
                 kernels::load_f64(self.simd, &self.wide[from][..length], &mut self.native[out][..length]);
             }
-            (Store::Native(from), Store::Wide(out)) => {
+            (BufferId::Native(from), BufferId::Wide(out)) => {
                 let pairs = self.wide[out][..length].iter_mut().zip(&self.native[from][..length]);
                 pairs.for_each(|(out, value)| *out = value.to_f64().trunc());
             }
-            (Store::Native(_), Store::Native(_)) | (Store::Wide(_), Store::Wide(_)) => {}
+            (BufferId::Native(_), BufferId::Native(_)) | (BufferId::Wide(_), BufferId::Wide(_)) => {}
         }
     }
 }
 
-/// Where an operand is read.
+/// The resolved source of an operand.
 #[derive(Clone, Copy)]
-enum Reading<'a, E> {
+enum ResolvedOperand<'a, E> {
     Number(E),
-    /// One number for a run, and each its own; at which of the loop's starts.
-    One(&'a [E], usize),
-    Each(&'a [E], usize),
+    /// One number per run; the second field is the index of the operand among the starts of the loop.
+    Broadcast(&'a [E], usize),
+    /// One number for each element of a run; the second field is as in `Broadcast`.
+    Elements(&'a [E], usize),
 }
 
-/// The readings of the operands, of which there are at most three. Numbers have no start in the loop.
-fn readings<'a, E: Element>(buffers: &'a [Vec<E>], operands: &[Source], over: &Loop) -> [Reading<'a, E>; 3] {
-    let (mut readings, mut place) = ([Reading::Number(E::NAN); 3], 0);
-    for (reading, source) in readings.iter_mut().zip(operands) {
-        *reading = match source {
-            Source::Number(number) => Reading::Number(E::from_f64(*number)),
-            Source::Store(store) => {
-                let (values, splat, at) = (buffers[number(*store)].as_slice(), over.splat[place], place);
-                place += 1;
-                if splat { Reading::One(values, at) } else { Reading::Each(values, at) }
+/// Resolves the operands, of which there are at most three. Numbers have no start in the loop.
+fn resolved<'a, E: Element>(
+    buffers: &'a [Vec<E>],
+    operands: &[Source],
+    over: &LoopPlan,
+) -> [ResolvedOperand<'a, E>; 3] {
+    let (mut resolved, mut slot) = ([ResolvedOperand::Number(E::NAN); 3], 0);
+    for (operand, source) in resolved.iter_mut().zip(operands) {
+        *operand = match source {
+            Source::Number(number) => ResolvedOperand::Number(E::from_f64(*number)),
+            Source::Buffer(buffer) => {
+                let (values, splat, at) = (buffers[number(*buffer)].as_slice(), over.splat[slot], slot);
+                slot += 1;
+                if splat { ResolvedOperand::Broadcast(values, at) } else { ResolvedOperand::Elements(values, at) }
             }
         };
     }
-    readings
+    resolved
 }
 
 fn map<E: Element>(
     simd: Simd,
     buffers: &mut [Vec<E>],
-    (function, operands): (Function, &[Source]),
-    (over, t): (&Loop, usize),
+    function: Function,
+    operands: &[Source],
+    over: TileLoop<'_>,
     out: usize,
 ) {
-    // No operand is the buffer that is written.
+    // The output buffer is not an operand.
     let mut target = std::mem::take(&mut buffers[out]);
-    let lanes = if over.rows { t } else { 1 };
+    let (over, lanes) = (over.plan, over.lanes());
     let length = over.run * lanes;
-    if let (Function::Copy, [Source::Store(store)], 1, false) = (function, operands, over.run, over.rows) {
-        let from = &buffers[number(*store)];
+    if let (Function::Copy, [Source::Buffer(buffer)], 1, false) = (function, operands, over.run, over.rows) {
+        let from = &buffers[number(*buffer)];
         over.starts.iter().for_each(|[to, at, ..]| target[*to] = from[*at]);
         buffers[out] = target;
         return;
     }
-    let readings = readings(buffers, operands, over);
+    let resolved = resolved(buffers, operands, over);
     for [to, starts @ ..] in &over.starts {
         let target = &mut target[to * lanes..][..length];
-        let operand = |i: usize| match readings[i] {
-            Reading::Number(number) => Operand::Splat(number),
-            Reading::One(values, place) => Operand::Splat(values[starts[place]]),
-            Reading::Each(values, place) => Operand::Slice(&values[starts[place] * lanes..][..length]),
+        let operand = |i: usize| match resolved[i] {
+            ResolvedOperand::Number(number) => Operand::Splat(number),
+            ResolvedOperand::Broadcast(values, slot) => Operand::Splat(values[starts[slot]]),
+            ResolvedOperand::Elements(values, slot) => Operand::Slice(&values[starts[slot] * lanes..][..length]),
         };
         match function {
             Function::Copy => match operand(0) {
@@ -106,16 +112,16 @@ fn map<E: Element>(
     buffers[out] = target;
 }
 
-fn place<E: Element>(buffers: &mut [Vec<E>], from: Source, (over, t): (&Loop, usize), out: usize) {
+fn write_region<E: Element>(buffers: &mut [Vec<E>], from: Source, over: TileLoop<'_>, out: usize) {
     let mut target = std::mem::take(&mut buffers[out]);
-    let lanes = if over.rows { t } else { 1 };
+    let (over, lanes) = (over.plan, over.lanes());
     let length = over.run * lanes;
     for [_, to, at, _] in &over.starts {
         let target = &mut target[to * lanes..][..length];
         match from {
             Source::Number(number) => target.fill(E::from_f64(number)),
-            Source::Store(store) => {
-                let values = &buffers[number(store)];
+            Source::Buffer(buffer) => {
+                let values = &buffers[number(buffer)];
                 if over.splat[1] {
                     target.fill(values[*at]);
                 } else {
@@ -127,8 +133,8 @@ fn place<E: Element>(buffers: &mut [Vec<E>], from: Source, (over, t): (&Loop, us
     buffers[out] = target;
 }
 
-fn number(store: Store) -> usize {
-    match store {
-        Store::Native(number) | Store::Wide(number) => number,
+fn number(buffer: BufferId) -> usize {
+    match buffer {
+        BufferId::Native(number) | BufferId::Wide(number) => number,
     }
 }

@@ -1,4 +1,4 @@
-//! Running a program.
+//! Execution of programs.
 
 mod fused;
 mod index;
@@ -10,150 +10,152 @@ mod row_gradients;
 mod selected;
 mod total;
 
-pub use crate::kernels::Lines;
+pub use crate::kernels::RowSelection;
 pub use load::{Column, Columns, Real};
+use reduce::{ReducedAxis, ScannedAxis};
 
 use super::Program;
-use super::instruction::Instruction;
+use super::instruction::{DataLeaf, Instruction, MatrixView};
 use super::lower::{Gradient, RowValue, Term};
-use super::view::Store;
+use super::view::{BufferId, Location, TileLoop};
 use crate::kernels::{Simd, add_to_f64, sum};
 
-/// What a program is run on.
+/// The arguments of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    /// The coordinates.
+    /// The coordinates of the parameters.
     pub theta: &'a [f64],
-    /// The data.
+    /// The data set.
     pub columns: &'a dyn Columns,
-    /// Which rows.
-    pub lines: Lines<'a>,
-    /// How many.
+    /// The selected rows.
+    pub selection: RowSelection<'a>,
+    /// The number of selected rows.
     pub rows: usize,
-    /// One weight per row; all one if there are none.
+    /// The weights of the rows; `None` means unit weights.
     pub weights: Option<&'a [f64]>,
-    /// What the sum over the rows, and its gradient, are multiplied with.
+    /// The factor of the sum over the rows and of its gradient.
     pub scale: f64,
 }
 
-/// What becomes of the results.
+/// The output of a run, besides the total.
 #[derive(Debug)]
-pub enum Sink<'a> {
-    /// Nothing but the total is wanted.
+pub enum Output<'a> {
+    /// The total only.
     Total,
-    /// The gradient of the total is added to this.
+    /// The gradient of the total, which is added to the slice.
     Gradient(&'a mut [f64]),
-    /// The value of each row is written here.
+    /// The value of each row.
     Rows(&'a mut [f64]),
-    /// The gradient of each row is written here, row after row of as many numbers as there are coordinates.
+    /// The gradient of each row, in row-major order with one column per coordinate.
     RowGradients(&'a mut [f64]),
 }
 
-/// What can go wrong in a run.
+/// The error of a run: an index of the data is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("the index {index} is out of range: the axis has length {length}")]
 pub struct RunError {
-    /// The integer that was found.
+    /// The invalid index.
     pub index: f64,
-    /// The length of the axis it was used on.
+    /// The length of the indexed axis.
     pub length: usize,
 }
 
-/// The tile under way.
+/// The current tile.
 #[derive(Clone, Copy, Debug)]
 struct Tile<'a> {
     call: &'a Call<'a>,
-    /// The position of its first row in the call.
+    /// The position of the first row of the tile in the call.
     first: usize,
-    /// How many rows it has.
+    /// The number of rows of the tile.
     t: usize,
 }
 
 impl<'a> Tile<'a> {
-    fn lines(&self) -> Lines<'a> {
-        match self.call.lines {
-            Lines::Range(start) => Lines::Range(start + self.first),
-            Lines::List(rows) => Lines::List(&rows[self.first..self.first + self.t]),
+    fn selection(&self) -> RowSelection<'a> {
+        match self.call.selection {
+            RowSelection::Range(start) => RowSelection::Range(start + self.first),
+            RowSelection::List(rows) => RowSelection::List(&rows[self.first..self.first + self.t]),
         }
     }
 
-    /// The part of `out`, which has as many numbers for each row of the call, that belongs to the tile.
+    /// Returns the part of `out` that belongs to the tile. `out` has the same number of values for each row of the
+    /// call.
     fn rows_of<'o>(&self, out: &'o mut [f64]) -> &'o mut [f64] {
         let each = out.len() / self.call.rows.max(1);
         &mut out[self.first * each..(self.first + self.t) * each]
     }
 }
 
-/// The buffers, and what instructions are run with.
-struct Machine<'a, T> {
+/// The execution state: the buffers and the instruction set.
+struct Executor<'a, T> {
     simd: Simd,
     native: &'a mut [Vec<T>],
     wide: &'a mut [Vec<f64>],
 }
 
 impl<T: Real> Program<T> {
-    /// Asks for the rows that a run on `call` reads first; the kernels ask for the others as they go.
+    /// Prefetches the rows that a run on `call` reads first. The kernels prefetch the others.
     pub fn prefetch(&self, call: Call<'_>) {
         load::prefetch_rows(&self.read, call);
     }
 
-    /// Runs the program; returns scale · Σ wᵢ · (value of row i) + the shared value.
+    /// Runs the program. Returns scale · Σ wᵢ · (value of row i) + the shared value.
     ///
     /// # Errors
     ///
-    /// If an integer of the data is not an index of what it is used on.
-    pub fn run(&mut self, call: Call<'_>, mut sink: Sink<'_>) -> Result<f64, RunError> {
+    /// Returns an error if an integer of the data is out of range of the axis that it indexes.
+    pub fn run(&mut self, call: Call<'_>, mut output: Output<'_>) -> Result<f64, RunError> {
         let Self { before, tile, after, accumulators, constants, leaves, native, wide, .. } = self;
         let Self { row, total, gradients, adds_in_place, shared, shared_gradients, .. } = self;
-        let mut machine = Machine { simd: Simd::new(), native, wide };
-        for store in accumulators.iter() {
-            machine.clear(*store);
+        let mut executor = Executor { simd: Simd::new(), native, wide };
+        for buffer in accumulators.iter() {
+            executor.clear(*buffer);
         }
-        let mut context = Context { constants, leaves, sink: &mut sink };
+        let mut context = Context { constants, leaves, output: &mut output };
         let whole = Tile { call: &call, first: 0, t: 1 };
         for instruction in before.iter() {
-            machine.execute(instruction, &whole, &mut context)?;
+            executor.execute(instruction, &whole, &mut context)?;
         }
         let (mut sum, mut first) = (0.0, 0);
         while first < call.rows {
             let now = Tile { call: &call, first, t: self.tile_rows.min(call.rows - first) };
-            if let (Sink::RowGradients(out), true) = (&mut *context.sink, *adds_in_place) {
+            if let (Output::RowGradients(out), true) = (&mut *context.output, *adds_in_place) {
                 now.rows_of(out).fill(0.0);
             }
             for instruction in tile.iter() {
-                machine.execute(instruction, &now, &mut context)?;
+                executor.execute(instruction, &now, &mut context)?;
             }
             if let Some(row) = row {
-                sum += machine.row_values(row, &now, context.sink);
+                sum += executor.row_values(row, &now, context.output);
             }
             if let Some(total) = total {
-                sum += machine.total(total, now.t);
+                sum += executor.total(total, now.t);
             }
-            if let Sink::RowGradients(out) = context.sink {
-                machine.row_gradients(gradients, leaves, &now, (out, *adds_in_place));
+            if let Output::RowGradients(out) = context.output {
+                executor.row_gradients(gradients, leaves, &now, out, *adds_in_place);
             }
             first += now.t;
         }
         for instruction in after.iter() {
-            machine.execute(instruction, &whole, &mut context)?;
+            executor.execute(instruction, &whole, &mut context)?;
         }
-        if let Sink::Gradient(gradient) = sink {
-            machine.gradients(gradients, leaves, call.scale, gradient);
-            machine.gradients(shared_gradients, leaves, 1.0, gradient);
+        if let Output::Gradient(gradient) = output {
+            executor.gradients(gradients, leaves, call.scale, gradient);
+            executor.gradients(shared_gradients, leaves, 1.0, gradient);
         }
-        let shared = shared.as_ref().map_or(0.0, |value| machine.total(value, 1));
+        let shared = shared.as_ref().map_or(0.0, |value| executor.total(value, 1));
         Ok(call.scale * sum + shared)
     }
 }
 
-/// What instructions need besides the buffers.
+/// The data of a run besides the buffers.
 struct Context<'a, 's> {
     constants: &'a [std::sync::Arc<[f64]>],
     leaves: &'a [std::ops::Range<usize>],
-    sink: &'a mut Sink<'s>,
+    output: &'a mut Output<'s>,
 }
 
-impl<T: Real> Machine<'_, T> {
+impl<T: Real> Executor<'_, T> {
     fn execute(
         &mut self,
         instruction: &Instruction,
@@ -168,7 +170,9 @@ impl<T: Real> Machine<'_, T> {
             Instruction::LoadConstant { constant, out } => self.load_numbers(&context.constants[*constant], *out),
             Instruction::LoadData { leaf, width, out } => self.load_data(tile, *leaf, *width, *out),
             Instruction::LoadWeights { out } => self.load_weights(tile, *out),
-            Instruction::Map { function, operands, over, out } => self.map(*function, operands, over, t, *out),
+            Instruction::Map { function, operands, over, out } => {
+                self.map(*function, operands, TileLoop { plan: over, t }, *out)
+            }
             Instruction::Fused(fused) => self.fused(fused, t),
             Instruction::Convert { from, features, rows, out } => {
                 self.convert(*from, *out, features * if *rows { t } else { 1 });
@@ -176,48 +180,55 @@ impl<T: Real> Machine<'_, T> {
             Instruction::Clear { features, rows, out } => {
                 self.clear_part(*out, features * if *rows { t } else { 1 });
             }
-            Instruction::Place { from, over, out } => self.place(*from, over, t, *out),
+            Instruction::WriteRegion { from, over, out } => self.write_region(*from, TileLoop { plan: over, t }, *out),
             Instruction::Reduce { op, from, over, count, step, out } => {
-                self.reduce(*op, (*from, over), (*count, *step), t, *out);
+                let axis = ReducedAxis { count: *count, step: *step };
+                self.reduce(*op, *from, axis, TileLoop { plan: over, t }, *out);
             }
             Instruction::CumSum { from, over, count, steps, reverse, out } => {
-                self.cumsum((*from, over), (*count, *steps, *reverse), t, *out);
+                let axis = ScannedAxis { count: *count, steps: *steps, reverse: *reverse };
+                self.cumsum(*from, axis, TileLoop { plan: over, t }, *out);
             }
             Instruction::SumRows { from, starts, out } => self.sum_rows(*from, starts, t, *out),
             Instruction::DotRows { a, b, starts, out } => self.dot_rows([*a, *b], starts, t, *out),
             Instruction::Matmul { size, a, b, out_offset, rows, out } => {
-                self.matmul(*size, [a, b], (*out, *out_offset), if *rows { Some(t) } else { None });
+                let out = Location { buffer: *out, offset: *out_offset };
+                self.matmul(*size, [a, b], out, if *rows { Some(t) } else { None });
             }
             Instruction::Contract { size, a, b, out_offset, out } => {
-                self.contract(*size, [a, b], (*out, *out_offset), t);
+                self.contract(*size, [a, b], Location { buffer: *out, offset: *out_offset }, t);
             }
             Instruction::DotData { leaf, width, vector, offset, out } => {
-                self.dot_data(tile, (*leaf, *width), (*vector, *offset), *out);
+                let vector = Location { buffer: *vector, offset: *offset };
+                self.dot_data(tile, DataLeaf { leaf: *leaf, width: *width }, vector, *out);
             }
             Instruction::AccumulateData { leaf, width, coefficients, offset, out } => {
-                self.accumulate_data(tile, (*leaf, *width), (*coefficients, *offset), *out);
+                let coefficients = Location { buffer: *coefficients, offset: *offset };
+                self.accumulate_data(tile, DataLeaf { leaf: *leaf, width: *width }, coefficients, *out);
             }
             Instruction::MultiplyData { leaf, width, columns, matrix, offset, strides, panels, out } => {
-                let matrix = (*matrix, *offset, *strides);
-                self.multiply_data(tile, (*leaf, *width), matrix, *panels, (*out, *columns));
+                let matrix = MatrixView { buffer: *matrix, rows: false, offset: *offset, strides: *strides };
+                let data = DataLeaf { leaf: *leaf, width: *width };
+                self.multiply_data(tile, data, &matrix, *panels, *out, *columns);
             }
             Instruction::ContractData { leaf, width, columns, coefficients, offset, strides, copies, out } => {
-                let coefficients = (*coefficients, *offset, *columns);
-                self.contract_data(tile, (*leaf, *width), coefficients, *copies, (*out, *strides));
+                let coefficients = Location { buffer: *coefficients, offset: *offset };
+                let out = MatrixView { buffer: *out, rows: false, offset: 0, strides: *strides };
+                let data = DataLeaf { leaf: *leaf, width: *width };
+                self.contract_data(tile, data, coefficients, *columns, *copies, &out);
             }
             Instruction::Select(selection) => self.select(selection, tile, context.leaves)?,
             Instruction::SelectAdjoint(selection) => {
-                self.select_adjoint(selection, tile, context.leaves, context.sink)?;
+                self.select_adjoint(selection, tile, context.leaves, context.output)?;
             }
             Instruction::SelectAdjointRows(selection) => {
-                self.select_adjoint_rows(selection, tile, context.leaves, context.sink)?;
+                self.select_adjoint_rows(selection, tile, context.leaves, context.output)?;
             }
             Instruction::DotSelected { rows, width, out } => {
-                self.dot_selected(rows, *width, *out, (tile, context.leaves))?;
+                self.dot_selected(rows, *width, *out, tile, context.leaves)?;
             }
             Instruction::AddSelected { from, to, width, coefficients, factor } => {
-                let coefficients = (*coefficients, *factor);
-                self.add_selected([from, to], *width, coefficients, (tile, context.leaves), context.sink)?;
+                self.add_selected([from, to], *width, *coefficients, *factor, tile, context)?;
             }
             Instruction::Gather(gathering) => self.gather(gathering, t)?,
             Instruction::GatherAdjoint(gathering) => self.gather_adjoint(gathering, t)?,
@@ -225,13 +236,13 @@ impl<T: Real> Machine<'_, T> {
         Ok(())
     }
 
-    /// Σ wᵢ · (value of row i) over the tile; the values go to `sink` if it wants them.
-    fn row_values(&self, row: &RowValue, tile: &Tile<'_>, sink: &mut Sink<'_>) -> f64 {
+    /// Returns Σ wᵢ · (value of row i) over the tile. Writes the values to the output if it is [`Output::Rows`].
+    fn row_values(&self, row: &RowValue, tile: &Tile<'_>, output: &mut Output<'_>) -> f64 {
         let Tile { first, t, .. } = *tile;
-        if let Sink::Rows(out) = sink {
+        if let Output::Rows(out) = output {
             let out = &mut out[first..first + t];
             match row {
-                RowValue::Rows(Store::Native(buffer), feature) => {
+                RowValue::Rows(BufferId::Native(buffer), feature) => {
                     let values = &self.native[*buffer][feature * t..][..t];
                     out.iter_mut().zip(values).for_each(|(out, value)| *out = value.to_f64());
                 }
@@ -239,7 +250,7 @@ impl<T: Real> Machine<'_, T> {
             }
         }
         match (tile.call.weights, row) {
-            (None, RowValue::Rows(Store::Native(buffer), feature)) => {
+            (None, RowValue::Rows(BufferId::Native(buffer), feature)) => {
                 sum(self.simd, &self.native[*buffer][feature * t..][..t]).to_f64()
             }
             (None, row) => (0..t).map(|lane| self.row_value(row, t, lane)).sum(),
@@ -252,7 +263,7 @@ impl<T: Real> Machine<'_, T> {
 
     fn row_value(&self, row: &RowValue, t: usize, lane: usize) -> f64 {
         match row {
-            RowValue::Rows(store, feature) => self.number(*store, feature * t + lane),
+            RowValue::Rows(buffer, feature) => self.number(*buffer, feature * t + lane),
             shared => self.shared_value(shared),
         }
     }
@@ -260,14 +271,14 @@ impl<T: Real> Machine<'_, T> {
     fn shared_value(&self, value: &RowValue) -> f64 {
         match value {
             RowValue::Number(number) => *number,
-            RowValue::Shared(store, offset) | RowValue::Rows(store, offset) => self.number(*store, *offset),
+            RowValue::Shared(buffer, offset) | RowValue::Rows(buffer, offset) => self.number(*buffer, *offset),
         }
     }
 
-    fn number(&self, store: Store, position: usize) -> f64 {
-        match store {
-            Store::Native(buffer) => self.native[buffer][position].to_f64(),
-            Store::Wide(buffer) => self.wide[buffer][position],
+    fn number(&self, buffer: BufferId, position: usize) -> f64 {
+        match buffer {
+            BufferId::Native(buffer) => self.native[buffer][position].to_f64(),
+            BufferId::Wide(buffer) => self.wide[buffer][position],
         }
     }
 
@@ -277,12 +288,12 @@ impl<T: Real> Machine<'_, T> {
             for term in &gradient.terms {
                 match term {
                     Term::Number(number) => out.iter_mut().for_each(|sum| *sum += scale * number),
-                    Term::Dense { store: Store::Native(buffer), offset, factor, .. } => {
+                    Term::Dense { buffer: BufferId::Native(buffer), offset, factor, .. } => {
                         let values = &self.native[*buffer][*offset..offset + gradient.size];
                         add_to_f64(self.simd, scale * factor, values, out);
                     }
-                    // Only the gradient of each row has others.
-                    Term::Dense { store: Store::Wide(_), .. } | Term::DataRow { .. } => {}
+                    // The other terms occur only in gradients of each row.
+                    Term::Dense { buffer: BufferId::Wide(_), .. } | Term::DataRow { .. } => {}
                 }
             }
         }

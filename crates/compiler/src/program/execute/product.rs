@@ -1,23 +1,23 @@
-//! Matrix products.
+//! Execution of matrix products.
 
-use super::{Machine, Real, Tile};
+use super::{Executor, Real, Tile};
 use crate::kernels::{
-    Matrix, Strided, StridedMut, lanes_contract, lanes_matmul, rows_accumulate, rows_contract, rows_dot, rows_multiply,
-    shared_matmul,
+    Matrix, Rows, Strided, StridedMut, lanes_contract, lanes_matmul, rows_accumulate, rows_contract, rows_dot,
+    rows_multiply, shared_matmul,
 };
-use crate::program::instruction::MatrixView;
-use crate::program::view::Store;
+use crate::program::instruction::{DataLeaf, MatrixView};
+use crate::program::view::{BufferId, Location};
 
-impl<T: Real> Machine<'_, T> {
-    /// A product for each of `t` observations, or of shared matrices.
+impl<T: Real> Executor<'_, T> {
+    /// Computes a product for each of `t` observations, or of shared matrices.
     pub(super) fn matmul(
         &mut self,
         size: [usize; 3],
         [a, b]: [&MatrixView; 2],
-        (out, offset): (Store, usize),
+        Location { buffer: out, offset }: Location,
         t: Option<usize>,
     ) {
-        let Store::Native(out) = out else { return };
+        let BufferId::Native(out) = out else { return };
         let mut target = std::mem::take(&mut self.native[out]);
         let [m, _, n] = size;
         let result = &mut target[offset * t.unwrap_or(1)..][..m * n * t.unwrap_or(1)];
@@ -34,10 +34,10 @@ impl<T: Real> Machine<'_, T> {
         &mut self,
         size: [usize; 3],
         [a, b]: [&MatrixView; 2],
-        (out, offset): (Store, usize),
+        Location { buffer: out, offset }: Location,
         t: usize,
     ) {
-        let Store::Native(out) = out else { return };
+        let BufferId::Native(out) = out else { return };
         let mut target = std::mem::take(&mut self.native[out]);
         let [m, _, n] = size;
         let result = &mut target[offset..offset + m * n];
@@ -48,15 +48,15 @@ impl<T: Real> Machine<'_, T> {
     pub(super) fn dot_data(
         &mut self,
         tile: &Tile<'_>,
-        (leaf, width): (usize, usize),
-        (vector, offset): (Store, usize),
-        out: Store,
+        DataLeaf { leaf, width }: DataLeaf,
+        Location { buffer: vector, offset }: Location,
+        out: BufferId,
     ) {
-        let (Store::Native(vector), Store::Native(out)) = (vector, out) else { return };
+        let (BufferId::Native(vector), BufferId::Native(out)) = (vector, out) else { return };
         let mut target = std::mem::take(&mut self.native[out]);
         if let Some(table) = T::column(tile.call.columns.column(leaf)) {
             let vector = &self.native[vector][offset..offset + width];
-            rows_dot(self.simd, table, width, tile.lines(), vector, &mut target[..tile.t]);
+            rows_dot(self.simd, table, width, tile.selection(), vector, &mut target[..tile.t]);
         }
         self.native[out] = target;
     }
@@ -64,70 +64,82 @@ impl<T: Real> Machine<'_, T> {
     pub(super) fn accumulate_data(
         &mut self,
         tile: &Tile<'_>,
-        (leaf, width): (usize, usize),
-        (coefficients, offset): (Store, usize),
-        out: Store,
+        DataLeaf { leaf, width }: DataLeaf,
+        Location { buffer: coefficients, offset }: Location,
+        out: BufferId,
     ) {
-        let (Store::Native(coefficients), Store::Native(out)) = (coefficients, out) else { return };
+        let (BufferId::Native(coefficients), BufferId::Native(out)) = (coefficients, out) else { return };
         let mut target = std::mem::take(&mut self.native[out]);
         if let Some(table) = T::column(tile.call.columns.column(leaf)) {
             let coefficients = &self.native[coefficients][offset * tile.t..][..tile.t];
-            rows_accumulate(self.simd, table, width, tile.lines(), coefficients, &mut target[..width]);
+            rows_accumulate(self.simd, table, width, tile.selection(), coefficients, &mut target[..width]);
         }
         self.native[out] = target;
     }
 
-    /// The products of the tile's rows with a shared matrix.
+    /// Multiplies the rows of the tile by a shared matrix.
     pub(super) fn multiply_data(
         &mut self,
         tile: &Tile<'_>,
-        (leaf, width): (usize, usize),
-        (matrix, offset, [row, col]): (Store, usize, [usize; 2]),
-        panels: Store,
-        (out, columns): (Store, usize),
+        DataLeaf { leaf, width }: DataLeaf,
+        matrix: &MatrixView,
+        panels: BufferId,
+        out: BufferId,
+        columns: usize,
     ) {
-        let (Store::Native(matrix), Store::Native(panels), Store::Native(out)) = (matrix, panels, out) else { return };
-        let (mut target, mut room) = (std::mem::take(&mut self.native[out]), std::mem::take(&mut self.native[panels]));
-        if let Some(table) = T::column(tile.call.columns.column(leaf)) {
-            let matrix = Strided { data: &self.native[matrix][offset..], row, col };
-            let result = &mut target[..columns * tile.t];
-            rows_multiply(self.simd, (table, width, tile.lines()), matrix, &mut room, (result, tile.t));
-        }
-        (self.native[out], self.native[panels]) = (target, room);
-    }
-
-    /// Adds the products of the tile's rows with coefficients, summed over the rows.
-    pub(super) fn contract_data(
-        &mut self,
-        tile: &Tile<'_>,
-        (leaf, width): (usize, usize),
-        (coefficients, offset, columns): (Store, usize, usize),
-        copies: Store,
-        (out, [row, col]): (Store, [usize; 2]),
-    ) {
-        let (Store::Native(coefficients), Store::Native(copies), Store::Native(out)) = (coefficients, copies, out)
+        let (BufferId::Native(buffer), BufferId::Native(panels), BufferId::Native(out)) = (matrix.buffer, panels, out)
         else {
             return;
         };
-        let (mut target, mut room) = (std::mem::take(&mut self.native[out]), std::mem::take(&mut self.native[copies]));
+        let (mut target, mut workspace) =
+            (std::mem::take(&mut self.native[out]), std::mem::take(&mut self.native[panels]));
+        if let Some(table) = T::column(tile.call.columns.column(leaf)) {
+            let [row, col] = matrix.strides;
+            let matrix = Strided { data: &self.native[buffer][matrix.offset..], row, col };
+            let result = &mut target[..columns * tile.t];
+            let rows = Rows { table, width, selection: tile.selection() };
+            rows_multiply(self.simd, rows, matrix, &mut workspace, result, tile.t);
+        }
+        (self.native[out], self.native[panels]) = (target, workspace);
+    }
+
+    /// Adds the products of the rows of the tile with coefficients, summed over the rows.
+    pub(super) fn contract_data(
+        &mut self,
+        tile: &Tile<'_>,
+        DataLeaf { leaf, width }: DataLeaf,
+        Location { buffer: coefficients, offset }: Location,
+        columns: usize,
+        copies: BufferId,
+        out: &MatrixView,
+    ) {
+        let (BufferId::Native(coefficients), BufferId::Native(copies), BufferId::Native(target_buffer)) =
+            (coefficients, copies, out.buffer)
+        else {
+            return;
+        };
+        let (mut target, mut workspace) =
+            (std::mem::take(&mut self.native[target_buffer]), std::mem::take(&mut self.native[copies]));
         if let Some(table) = T::column(tile.call.columns.column(leaf)) {
             let coefficients = &self.native[coefficients][offset * tile.t..][..columns * tile.t];
+            let [row, col] = out.strides;
             let acc = StridedMut { data: &mut target[..width * columns], row, col };
-            rows_contract(self.simd, (table, width, tile.lines()), (coefficients, tile.t), &mut room, acc);
+            let rows = Rows { table, width, selection: tile.selection() };
+            rows_contract(self.simd, rows, coefficients, tile.t, &mut workspace, acc);
         }
-        (self.native[out], self.native[copies]) = (target, room);
+        (self.native[target_buffer], self.native[copies]) = (target, workspace);
     }
 
     fn matrix(&self, view: &MatrixView, t: usize) -> Matrix<'_, T> {
         let start = view.offset * if view.rows { t } else { 1 };
         let [row, col] = view.strides;
-        Matrix { data: &self.buffer(view.store)[start..], row, col, lanes: view.rows }
+        Matrix { data: &self.buffer(view.buffer)[start..], row, col, lanes: view.rows }
     }
 
-    pub(super) fn buffer(&self, store: Store) -> &[T] {
-        match store {
-            Store::Native(number) => &self.native[number],
-            Store::Wide(_) => &[],
+    pub(super) fn buffer(&self, buffer: BufferId) -> &[T] {
+        match buffer {
+            BufferId::Native(number) => &self.native[number],
+            BufferId::Wide(_) => &[],
         }
     }
 }

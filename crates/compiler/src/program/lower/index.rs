@@ -1,33 +1,33 @@
-//! Values at integers that each observation has, and their adjoints.
+//! Lowering of selections, gathers and their adjoints.
 
 use super::reduce::features;
 use super::{Lowering, Value};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
-use crate::program::indexed::{Gathering, Selection, Table};
+use crate::program::indexed::{GatherOperands, SelectOperands, Table};
 use crate::program::instruction::Instruction;
-use crate::program::view::{Store, View};
+use crate::program::view::{BufferId, View};
 
 impl Lowering<'_> {
     pub(super) fn select(&mut self, id: NodeId, source: NodeId, at: NodeId, axis: usize) -> Result<Value> {
         let dims = self.graph.shape(source).dims.clone();
-        // A parameter is read where it lies: most of its rows are not needed.
+        // A parameter is read in place, because most of its rows are not selected.
         let table = match self.read_in_place(id, source) {
             Some(leaf) => Table::Parameter(leaf),
             None => {
                 let view = self.contiguous(source)?;
                 let view = if view.offset == 0 { view } else { self.copy(source, &view) };
-                Table::Buffer(view.store)
+                Table::Buffer(view.buffer)
             }
         };
-        let out = self.fresh(id);
+        let out = self.buffer_for(id);
         let values = self.graph.shape(id).clone();
-        let selection = self.selection(table, &dims, axis, at, (out, values.rows))?;
+        let selection = self.select_operands(table, &dims, axis, at, out, values.rows)?;
         self.emit(id, Instruction::Select(selection));
         Ok(self.whole(out, id))
     }
 
-    /// The parameter leaf that a selection `id` from `source` reads where it lies.
+    /// Returns the parameter leaf that selection `id` from `source` reads in place, if it does.
     pub(super) fn read_in_place(&self, id: NodeId, source: NodeId) -> Option<usize> {
         match self.graph.node(source).op {
             Op::Parameter(leaf) if self.graph.shape(id).rows => Some(leaf),
@@ -35,18 +35,12 @@ impl Lowering<'_> {
         }
     }
 
-    /// The adjoint of a selection where each observation has its own sums, or all is shared.
-    pub(super) fn select_adjoint(
-        &mut self,
-        id: NodeId,
-        values: NodeId,
-        at: NodeId,
-        (axis, _): (usize, usize),
-    ) -> Result<Value> {
+    /// Lowers the adjoint of a selection in which each observation has its own sums, or everything is shared.
+    pub(super) fn select_adjoint(&mut self, id: NodeId, values: NodeId, at: NodeId, axis: usize) -> Result<Value> {
         let shape = self.graph.shape(id).clone();
-        let out = self.fresh(id);
+        let out = self.buffer_for(id);
         self.emit(id, Instruction::Clear { features: shape.size(), rows: shape.rows, out });
-        let selection = self.adjoint(Table::Buffer(out), &shape.dims, axis, values, at)?;
+        let selection = self.select_adjoint_operands(Table::Buffer(out), &shape.dims, axis, values, at)?;
         let instruction =
             if shape.rows { Instruction::SelectAdjointRows(selection) } else { Instruction::SelectAdjoint(selection) };
         self.emit(id, instruction);
@@ -58,44 +52,45 @@ impl Lowering<'_> {
         id: NodeId,
         values: NodeId,
         at: NodeId,
-        (axis, _): (usize, usize),
+        axis: usize,
     ) -> Result<Option<Value>> {
         let dims = self.graph.shape(id).dims.clone();
         let out = self.accumulator(id);
-        let selection = self.adjoint(Table::Buffer(out), &dims, axis, values, at)?;
+        let selection = self.select_adjoint_operands(Table::Buffer(out), &dims, axis, values, at)?;
         self.tile.push(Instruction::SelectAdjoint(selection));
         Ok(Some(self.whole(out, id)))
     }
 
-    /// The adjoint of a selection from a table of `dims`.
-    pub(super) fn adjoint(
+    /// Returns the operands of the adjoint of a selection from a table of dimensions `dims`.
+    pub(super) fn select_adjoint_operands(
         &mut self,
         table: Table,
         dims: &[usize],
         axis: usize,
         values: NodeId,
         at: NodeId,
-    ) -> Result<Selection> {
+    ) -> Result<SelectOperands> {
         let view = self.contiguous(values)?;
         let view = if view.offset == 0 { view } else { self.copy(values, &view) };
-        self.selection(table, dims, axis, at, (view.store, view.rows))
+        self.select_operands(table, dims, axis, at, view.buffer, view.rows)
     }
 
-    fn selection(
+    fn select_operands(
         &mut self,
         table: Table,
         dims: &[usize],
         axis: usize,
         at: NodeId,
-        (values, values_rows): (Store, bool),
-    ) -> Result<Selection> {
+        values: BufferId,
+        values_rows: bool,
+    ) -> Result<SelectOperands> {
         let index = self.view(at)?;
-        Ok(Selection {
+        Ok(SelectOperands {
             table,
             outer: dims[..axis].iter().product(),
             length: dims[axis],
             inner: dims[axis + 1..].iter().product(),
-            index: index.store,
+            index: index.buffer,
             indices: features(&index, &index.dims),
             index_rows: index.rows,
             values,
@@ -106,17 +101,17 @@ impl Lowering<'_> {
 
     pub(super) fn gather(&mut self, id: NodeId, source: NodeId, at: NodeId, axis: usize) -> Result<Value> {
         let (table, index) = (self.view(source)?, self.view(at)?);
-        let out = self.fresh(id);
-        let gathering = gathering(&table, &index, axis, (out, self.graph.shape(id).rows));
+        let out = self.buffer_for(id);
+        let gathering = gather_operands(&table, &index, axis, out, self.graph.shape(id).rows);
         self.emit(id, Instruction::Gather(gathering));
         Ok(self.whole(out, id))
     }
 
     pub(super) fn gather_adjoint(&mut self, id: NodeId, values: NodeId, at: NodeId, axis: usize) -> Result<Value> {
         let shape = self.graph.shape(id).clone();
-        let out = self.fresh(id);
+        let out = self.buffer_for(id);
         self.emit(id, Instruction::Clear { features: shape.size(), rows: shape.rows, out });
-        let gathering = self.gathered_adjoint(id, values, at, axis, out)?;
+        let gathering = self.gather_adjoint_operands(id, values, at, axis, out)?;
         self.emit(id, Instruction::GatherAdjoint(gathering));
         Ok(self.whole(out, id))
     }
@@ -129,40 +124,40 @@ impl Lowering<'_> {
         axis: usize,
     ) -> Result<Option<Value>> {
         let out = self.accumulator(id);
-        let gathering = self.gathered_adjoint(id, values, at, axis, out)?;
+        let gathering = self.gather_adjoint_operands(id, values, at, axis, out)?;
         self.tile.push(Instruction::GatherAdjoint(gathering));
         Ok(Some(self.whole(out, id)))
     }
 
-    fn gathered_adjoint(
+    fn gather_adjoint_operands(
         &mut self,
         id: NodeId,
         values: NodeId,
         at: NodeId,
         axis: usize,
-        out: Store,
-    ) -> Result<Gathering> {
+        out: BufferId,
+    ) -> Result<GatherOperands> {
         let shape = self.graph.shape(id).clone();
         let picked = self.contiguous(values)?;
         let picked = if picked.offset == 0 { picked } else { self.copy(values, &picked) };
         let index = self.view(at)?;
         let table = View::whole(out, shape.rows, &shape.dims);
-        Ok(gathering(&table, &index, axis, (picked.store, picked.rows)))
+        Ok(gather_operands(&table, &index, axis, picked.buffer, picked.rows))
     }
 }
 
-fn gathering(table: &View, index: &View, axis: usize, (values, values_rows): (Store, bool)) -> Gathering {
+fn gather_operands(table: &View, index: &View, axis: usize, values: BufferId, values_rows: bool) -> GatherOperands {
     let mut first = table.clone();
     first.dims[axis] = 1;
     first.strides[axis] = 0;
     let begins = features(&first, &index.dims);
     let positions = begins.into_iter().zip(features(index, &index.dims)).map(|(begin, at)| [begin, at]).collect();
-    Gathering {
-        table: table.store,
+    GatherOperands {
+        table: table.buffer,
         table_rows: table.rows,
         stride: table.strides[axis],
         length: table.dims[axis],
-        index: index.store,
+        index: index.buffer,
         index_rows: index.rows,
         positions,
         values,

@@ -1,7 +1,7 @@
-//! From nodes to instructions.
+//! Lowering of nodes to instructions.
 //!
-//! A node is lowered when something needs its value, so what is fused into its user is never computed by itself. Movement of
-//! axes gives a view and no instruction, unless strides cannot say it.
+//! A node is lowered when its value is needed, so that a node that is fused into its user has no instruction of its
+//! own. Movement of axes results in a view without an instruction, unless strides cannot represent it.
 
 mod demand;
 mod index;
@@ -15,48 +15,49 @@ mod total;
 
 use super::instruction::{Function, Instruction, Source};
 use super::stage::Stage;
-use super::view::{Store, View, plan_loop};
+use super::view::{BufferId, View, plan_loop};
 use crate::error::Result;
 use crate::graph::{Graph, Kind, NodeId, Op};
 
 pub(crate) use output::{Gradient, RowValue, Term};
 pub(crate) use total::{Summand, Summed, Total};
 
-/// Rows, of data or of parameters, with fewer numbers are not read where they lie but turned: their products vectorise over the observations.
-const IN_PLACE: usize = 8;
+/// The minimum width at which rows of data or parameters are read in place. Narrower rows are transposed, so that their
+/// products vectorize over the observations.
+const IN_PLACE_WIDTH: usize = 8;
 
-/// What is known of a buffer.
+/// The size of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Buffer {
-    /// Numbers per observation, or in all.
+    /// The numbers per observation, or in total.
     pub(crate) features: usize,
-    /// Whether each observation of a tile has its own.
+    /// Whether each observation of a tile has its own numbers.
     pub(crate) rows: bool,
 }
 
-/// A value where it lies, or the number it has everywhere.
+/// The location of a value, or the number that all its elements are equal to.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Number(f64),
     View(View),
 }
 
-/// Instructions under construction.
+/// The state of the lowering of a graph.
 #[derive(Debug)]
 pub(crate) struct Lowering<'g> {
     graph: &'g Graph,
     stages: &'g [Stage],
-    /// By the index of the node; none where nothing needed it.
+    /// The values by node index; `None` for nodes that are not lowered.
     values: Vec<Option<Value>>,
-    /// Whether a node is being lowered, which must not need others to be.
-    busy: bool,
+    /// Whether a node is being lowered. Its operands must be lowered already.
+    is_lowering: bool,
     pub(crate) native: Vec<Buffer>,
     pub(crate) wide: Vec<Buffer>,
     pub(crate) before: Vec<Instruction>,
     pub(crate) tile: Vec<Instruction>,
     pub(crate) after: Vec<Instruction>,
-    /// Shared buffers the tiles add to: cleared before the first.
-    pub(crate) accumulators: Vec<Store>,
+    /// The shared buffers that the tiles add to. They are cleared before the first tile.
+    pub(crate) accumulators: Vec<BufferId>,
 }
 
 impl<'g> Lowering<'g> {
@@ -65,7 +66,7 @@ impl<'g> Lowering<'g> {
             graph,
             stages,
             values: vec![None; graph.nodes().len()],
-            busy: false,
+            is_lowering: false,
             native: vec![],
             wide: vec![],
             before: vec![],
@@ -75,7 +76,7 @@ impl<'g> Lowering<'g> {
         }
     }
 
-    /// The value of a node, computed if it was not yet.
+    /// Returns the value of a node, and lowers it if necessary.
     pub(crate) fn value(&mut self, id: NodeId) -> Result<Value> {
         if self.values[id.index()].is_none() {
             self.demand(id)?;
@@ -91,22 +92,22 @@ impl<'g> Lowering<'g> {
         match (&node.op, inputs) {
             (Op::Full(number), _) => Ok(Value::Number(number.0)),
             (Op::Parameter(leaf), _) => {
-                let out = self.fresh(id);
+                let out = self.buffer_for(id);
                 self.before.push(Instruction::LoadParameter { leaf: *leaf, out });
                 Ok(self.whole(out, id))
             }
             (Op::Constant(constant), _) => {
-                let out = self.fresh(id);
+                let out = self.buffer_for(id);
                 self.before.push(Instruction::LoadConstant { constant: *constant, out });
                 Ok(self.whole(out, id))
             }
             (Op::Data(leaf), _) => {
-                let out = self.fresh(id);
+                let out = self.buffer_for(id);
                 self.tile.push(Instruction::LoadData { leaf: *leaf, width: node.shape.size(), out });
                 Ok(self.whole(out, id))
             }
             (Op::Weight, _) => {
-                let out = self.fresh(id);
+                let out = self.buffer_for(id);
                 self.tile.push(Instruction::LoadWeights { out });
                 Ok(self.whole(out, id))
             }
@@ -117,29 +118,27 @@ impl<'g> Lowering<'g> {
             (Op::Where, _) => self.map(id, Function::Where, inputs),
             (Op::Cast, [x]) => self.cast(id, *x),
             (Op::Reshape | Op::Permute(_) | Op::Slice(_) | Op::Expand, [x]) => self.movement(id, *x),
-            (Op::Unslice(stretches), [x]) => self.unslice(id, *x, stretches),
+            (Op::Unslice(slices), [x]) => self.unslice(id, *x, slices),
             (Op::Cat(axis), parts) => self.cat(id, parts, *axis),
             (Op::Reduce(op, axis), [x]) => self.reduce(id, *x, *op, *axis),
             (Op::CumSum { axis, reverse }, [x]) => self.cumsum(id, *x, *axis, *reverse),
             (Op::SumRows, [x]) => self.sum_rows(id, *x),
             (Op::Matmul, [a, b]) => self.matmul(id, *a, *b),
             (Op::Select(axis), [source, at]) => self.select(id, *source, *at, *axis),
-            (Op::SelectAdjoint { axis, length }, [values, at]) => {
-                self.select_adjoint(id, *values, *at, (*axis, *length))
-            }
+            (Op::SelectAdjoint { axis, .. }, [values, at]) => self.select_adjoint(id, *values, *at, *axis),
             (Op::Gather(axis), [source, at]) => self.gather(id, *source, *at, *axis),
             (Op::GatherAdjoint { axis, .. }, [values, at]) => self.gather_adjoint(id, *values, *at, *axis),
             (op, _) => Err(crate::Error::Unsupported { operation: format!("{op:?}") }),
         }
     }
 
-    /// The value of a node in a buffer, even if it is the same number everywhere.
+    /// Returns the value of a node in a buffer, even if all its elements are equal.
     pub(crate) fn view(&mut self, id: NodeId) -> Result<View> {
         match self.value(id)? {
             Value::View(view) => Ok(view),
             Value::Number(number) => {
                 let node = self.graph.node(id);
-                let out = self.fresh(id);
+                let out = self.buffer_for(id);
                 let over = plan_loop(&node.shape.dims, node.shape.rows, &[]);
                 let operands = vec![Source::Number(number)];
                 self.emit(id, Instruction::Map { function: Function::Copy, operands, over, out });
@@ -150,7 +149,7 @@ impl<'g> Lowering<'g> {
         }
     }
 
-    /// As [`view`](Self::view), with the elements one after another.
+    /// Returns the value of a node in a buffer with contiguous elements.
     pub(crate) fn contiguous(&mut self, id: NodeId) -> Result<View> {
         let view = self.view(id)?;
         if view.is_contiguous() {
@@ -161,34 +160,34 @@ impl<'g> Lowering<'g> {
         Ok(copied)
     }
 
-    /// A contiguous copy of `view`, made when node `id` is computed.
+    /// Copies `view` to a contiguous buffer when node `id` is computed.
     fn copy(&mut self, id: NodeId, view: &View) -> View {
-        let out = self.buffer(matches!(view.store, Store::Wide(_)), view.size(), view.rows);
+        let out = self.new_buffer(matches!(view.buffer, BufferId::Wide(_)), view.size(), view.rows);
         let over = plan_loop(&view.dims, view.rows, &[(view, view.broadcast_strides(&view.dims))]);
-        let operands = vec![Source::Store(view.store)];
+        let operands = vec![Source::Buffer(view.buffer)];
         self.emit(id, Instruction::Map { function: Function::Copy, operands, over, out });
         View::whole(out, view.rows, &view.dims)
     }
 
-    /// A buffer for the value of a node.
-    fn fresh(&mut self, id: NodeId) -> Store {
+    /// Allocates a buffer for the value of a node.
+    fn buffer_for(&mut self, id: NodeId) -> BufferId {
         let node = self.graph.node(id);
-        self.buffer(node.kind == Kind::Int, node.shape.size(), node.shape.rows)
+        self.new_buffer(node.kind == Kind::Int, node.shape.size(), node.shape.rows)
     }
 
-    fn buffer(&mut self, wide: bool, features: usize, rows: bool) -> Store {
+    fn new_buffer(&mut self, wide: bool, features: usize, rows: bool) -> BufferId {
         let buffers = if wide { &mut self.wide } else { &mut self.native };
         buffers.push(Buffer { features, rows });
         let number = buffers.len() - 1;
-        if wide { Store::Wide(number) } else { Store::Native(number) }
+        if wide { BufferId::Wide(number) } else { BufferId::Native(number) }
     }
 
-    fn whole(&self, store: Store, id: NodeId) -> Value {
+    fn whole(&self, buffer: BufferId, id: NodeId) -> Value {
         let shape = self.graph.shape(id);
-        Value::View(View::whole(store, shape.rows, &shape.dims))
+        Value::View(View::whole(buffer, shape.rows, &shape.dims))
     }
 
-    /// Adds an instruction where node `id` is computed.
+    /// Appends an instruction to the stage of node `id`.
     fn emit(&mut self, id: NodeId, instruction: Instruction) {
         match self.stages[id.index()] {
             Stage::Before => self.before.push(instruction),
@@ -197,9 +196,9 @@ impl<'g> Lowering<'g> {
         }
     }
 
-    /// A shared buffer for the value of node `id`, to which the tiles add.
-    fn accumulator(&mut self, id: NodeId) -> Store {
-        let out = self.fresh(id);
+    /// Allocates a shared buffer for the value of node `id`, which the tiles add to.
+    fn accumulator(&mut self, id: NodeId) -> BufferId {
+        let out = self.buffer_for(id);
         self.accumulators.push(out);
         out
     }

@@ -1,30 +1,46 @@
-//! Matrix products: for each observation, of shared matrices, and summed over the observations.
+//! Lowering of matrix products: per observation, of shared matrices, and summed over the observations.
 //!
-//! Rows of a data leaf that are only multiplied with vectors and matrices are read where they lie, not transposed.
+//! Rows of a data leaf that are only multiplied by vectors and matrices are read in place, without transposition.
 
-use super::{IN_PLACE, Lowering, Value};
+use super::{IN_PLACE_WIDTH, Lowering, Value};
 use crate::error::{Error, Result};
 use crate::graph::{BinaryOp, Kind, NodeId, Op, broadcast};
 use crate::kernels::{copies_size, panels_size};
 use crate::program::instruction::{Instruction, MatrixView};
 use crate::program::view::View;
 
-/// Products are unrolled over the axes before the last two, up to this many.
-const MOST_PRODUCTS: usize = 1024;
+/// The maximum number of products over the leading axes. They are unrolled.
+const MAX_PRODUCTS: usize = 1024;
 
-/// A data leaf used as a vector.
+/// A data leaf that is used as a vector.
 pub(super) struct DataVector {
     leaf: usize,
     width: usize,
 }
 
+/// The product of a data leaf, which is read in place, with a shared matrix.
+pub(super) struct DataProduct {
+    vector: DataVector,
+    pub(super) matrix: NodeId,
+    /// The axes of the matrix that belong to the leaf and to the result.
+    axes: [usize; 2],
+}
+
+/// The sum over the observations of the outer product of a data leaf, which is read in place, with coefficients.
+pub(super) struct DataContraction {
+    vector: DataVector,
+    pub(super) coefficients: NodeId,
+    /// The strides of the result along the axes of the leaf and of the coefficients.
+    strides: [usize; 2],
+}
+
 impl Lowering<'_> {
     pub(super) fn matmul(&mut self, id: NodeId, a: NodeId, b: NodeId) -> Result<Value> {
-        if let Some((vector, matrix, axes)) = self.multiplied(a, b) {
+        if let Some(DataProduct { vector, matrix, axes }) = self.multiplied(a, b) {
             let matrix = self.view(matrix)?;
             return self.multiply_data(id, &vector, &matrix, axes);
         }
-        let out = self.fresh(id);
+        let out = self.buffer_for(id);
         let rows = self.graph.shape(id).rows;
         let pairs = self.matrices(id, a, b)?;
         for (number, (size, a, b)) in pairs.into_iter().enumerate() {
@@ -34,35 +50,35 @@ impl Lowering<'_> {
         Ok(self.whole(out, id))
     }
 
-    /// The data leaf that a product of `a` and `b` reads in place, the shared matrix, and its axes that are the leaf's and the result's.
-    pub(super) fn multiplied(&self, a: NodeId, b: NodeId) -> Option<(DataVector, NodeId, [usize; 2])> {
+    /// Returns the product of `a` and `b` as one that reads a data leaf in place, if possible.
+    pub(super) fn multiplied(&self, a: NodeId, b: NodeId) -> Option<DataProduct> {
         let (left, right) = (self.graph.shape(a), self.graph.shape(b));
         let first = || self.data_vector(a).filter(|_| !right.rows && row_of(&left.dims) && single(&right.dims));
         let second = || self.data_vector(b).filter(|_| !left.rows && column_of(&right.dims) && single(&left.dims));
-        first().map(|vector| (vector, b, [0, 1])).or_else(|| second().map(|vector| (vector, a, [1, 0])))
+        let product = |vector, matrix, axes| DataProduct { vector, matrix, axes };
+        first().map(|vector| product(vector, b, [0, 1])).or_else(|| second().map(|vector| product(vector, a, [1, 0])))
     }
 
-    /// The data leaf that the sum over the observations of a product of `a` and `b` reads in place, the coefficients, and the strides of
-    /// the leaf's and of the coefficients' axis in the result.
-    pub(super) fn contracted(&self, a: NodeId, b: NodeId) -> Option<(DataVector, NodeId, [usize; 2])> {
+    /// Returns the sum over the observations of the product of `a` and `b` as one that reads a data leaf in place, if possible.
+    pub(super) fn contracted(&self, a: NodeId, b: NodeId) -> Option<DataContraction> {
         let (left, right) = (self.graph.shape(a), self.graph.shape(b));
         let first = || self.data_vector(a).filter(|_| right.rows && column_of(&left.dims) && single(&right.dims));
         let second = || self.data_vector(b).filter(|_| left.rows && row_of(&right.dims) && single(&left.dims));
-        let by_columns = |vector: DataVector| (vector, b, [right.size(), 1]);
-        first().map(by_columns).or_else(|| {
+        let contraction = |vector, coefficients, strides| DataContraction { vector, coefficients, strides };
+        first().map(|vector| contraction(vector, b, [right.size(), 1])).or_else(|| {
             second().map(|vector| {
-                let width = vector.width;
-                (vector, a, [1, width])
+                let strides = [1, vector.width];
+                contraction(vector, a, strides)
             })
         })
     }
 
-    /// Σ over the observations of the product `product` of `a` and `b`.
+    /// Lowers the sum over the observations of the product `product` of `a` and `b`.
     pub(super) fn contract(&mut self, id: NodeId, product: NodeId, a: NodeId, b: NodeId) -> Result<Option<Value>> {
         if !self.graph.shape(a).rows && !self.graph.shape(b).rows {
             return Ok(None);
         }
-        if let Some((vector, coefficients, strides)) = self.contracted(a, b) {
+        if let Some(DataContraction { vector, coefficients, strides }) = self.contracted(a, b) {
             return self.contract_data(id, &vector, coefficients, strides).map(Some);
         }
         let pairs = self.matrices(product, a, b)?;
@@ -74,7 +90,8 @@ impl Lowering<'_> {
         Ok(Some(self.whole(out, id)))
     }
 
-    /// The products of a data row with a shared matrix, whose axes `axes` are the row's and the result's.
+    /// Lowers the product of a data row with a shared matrix. `axes` are the axes of the matrix that belong to the row
+    /// and to the result.
     fn multiply_data(&mut self, id: NodeId, vector: &DataVector, matrix: &View, axes: [usize; 2]) -> Result<Value> {
         let outer = matrix.dims.len() - 2;
         let columns = matrix.dims[outer + axes[1]];
@@ -83,20 +100,21 @@ impl Lowering<'_> {
         } else {
             matrix.clone()
         };
-        let out = self.fresh(id);
+        let out = self.buffer_for(id);
         let (width, offset) = (vector.width, matrix.offset);
         if columns == 1 {
-            self.tile.push(Instruction::DotData { leaf: vector.leaf, width, vector: matrix.store, offset, out });
+            self.tile.push(Instruction::DotData { leaf: vector.leaf, width, vector: matrix.buffer, offset, out });
         } else {
             let strides = axes.map(|axis| matrix.strides[outer + axis] as usize);
-            let panels = self.buffer(false, panels_size(width, columns), false);
-            let (leaf, matrix) = (vector.leaf, matrix.store);
+            let panels = self.new_buffer(false, panels_size(width, columns), false);
+            let (leaf, matrix) = (vector.leaf, matrix.buffer);
             self.tile.push(Instruction::MultiplyData { leaf, width, columns, matrix, offset, strides, panels, out });
         }
         Ok(self.whole(out, id))
     }
 
-    /// Σ over the observations of data row × coefficients, laid out with `strides` of the row's and of the coefficients' axis.
+    /// Lowers the sum over the observations of data row × coefficients. `strides` are the strides of the result along
+    /// the axes of the row and of the coefficients.
     fn contract_data(
         &mut self,
         id: NodeId,
@@ -107,11 +125,11 @@ impl Lowering<'_> {
         let coefficients = self.contiguous(coefficients)?;
         let out = self.accumulator(id);
         let (width, columns, offset) = (vector.width, coefficients.size(), coefficients.offset);
-        let coefficients = coefficients.store;
+        let coefficients = coefficients.buffer;
         if columns == 1 {
             self.tile.push(Instruction::AccumulateData { leaf: vector.leaf, width, coefficients, offset, out });
         } else {
-            let copies = self.buffer(false, copies_size(columns), true);
+            let copies = self.new_buffer(false, copies_size(columns), true);
             let leaf = vector.leaf;
             self.tile.push(Instruction::ContractData {
                 leaf,
@@ -127,12 +145,13 @@ impl Lowering<'_> {
         Ok(self.whole(out, id))
     }
 
-    /// The pairs of matrices a product consists of, one for each index of the axes before the last two.
+    /// Returns the pairs of matrices of a product, one for each index of the leading axes.
     fn matrices(&mut self, id: NodeId, a: NodeId, b: NodeId) -> Result<Vec<([usize; 3], MatrixView, MatrixView)>> {
         let (mut a, mut b) = (self.matrix_operand(id, a)?, self.matrix_operand(id, b)?);
         let split = |view: &View| view.dims.len() - 2;
         if !a.rows && !b.rows {
-            // The product of two shared matrices reads both in order; only a vector may meet the columns of a matrix.
+            // The kernel for two shared matrices requires contiguous operands. Only a product with a vector may read a
+            // matrix by columns.
             let ([a_by_rows, a_by_columns], [b_by_rows, b_by_columns]) = (in_order(&a), in_order(&b));
             let vector = a.dims[split(&a)] == 1 || b.dims[split(&b) + 1] == 1;
             if !a_by_rows && !a_by_columns {
@@ -144,7 +163,7 @@ impl Lowering<'_> {
         }
         let (m, k, n) = (a.dims[split(&a)], a.dims[split(&a) + 1], b.dims[split(&b) + 1]);
         let outer = broadcast(&a.dims[..split(&a)], &b.dims[..split(&b)]).unwrap_or_default();
-        if outer.iter().product::<usize>() > MOST_PRODUCTS {
+        if outer.iter().product::<usize>() > MAX_PRODUCTS {
             return Err(Error::Unsupported { operation: format!("a matrix product over axes {outer:?}") });
         }
         let offsets = |view: &View| {
@@ -152,7 +171,7 @@ impl Lowering<'_> {
             super::reduce::features(&View { dims, strides, ..view.clone() }, &outer)
         };
         let matrix = |view: &View, offset: usize| MatrixView {
-            store: view.store,
+            buffer: view.buffer,
             rows: view.rows,
             offset,
             strides: [view.strides[split(view)] as usize, view.strides[split(view) + 1] as usize],
@@ -166,7 +185,7 @@ impl Lowering<'_> {
         if view.strides.iter().all(|stride| *stride >= 0) { Ok(view) } else { Ok(self.copy(id, &view)) }
     }
 
-    /// A contiguous copy of a shared value, made before the rows.
+    /// Copies a shared value to a contiguous buffer before the rows.
     fn copy_before(&mut self, id: NodeId, view: &View) -> View {
         let tile = std::mem::take(&mut self.tile);
         let copied = self.copy(id, view);
@@ -175,7 +194,7 @@ impl Lowering<'_> {
         copied
     }
 
-    /// The data leaf and the node of one number per observation whose product node `id` is, if it is one.
+    /// Returns the data leaf and the node of the coefficient per observation if node `id` is their product.
     pub(super) fn multiple_of_data(&self, id: NodeId) -> Option<(usize, NodeId)> {
         let node = self.graph.node(id);
         let ([a, b], Op::Matmul | Op::Binary(BinaryOp::Mul)) = (node.inputs.as_slice(), &node.op) else { return None };
@@ -187,12 +206,12 @@ impl Lowering<'_> {
         multiple(*a, *b).or_else(|| multiple(*b, *a))
     }
 
-    /// The data leaf that node is, if only axes of size one were moved.
+    /// Returns the data leaf of a node if only axes of size one were moved.
     fn data_vector(&self, id: NodeId) -> Option<DataVector> {
         let mut node = self.graph.node(id);
         loop {
             node = match (&node.op, node.inputs.as_slice()) {
-                (Op::Data(leaf), _) if node.kind == Kind::Float && node.shape.size() >= IN_PLACE => {
+                (Op::Data(leaf), _) if node.kind == Kind::Float && node.shape.size() >= IN_PLACE_WIDTH => {
                     return Some(DataVector { leaf: *leaf, width: node.shape.size() });
                 }
                 (Op::Reshape, [x]) => self.graph.node(*x),
@@ -205,7 +224,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Whether the numbers of each matrix of a view lie one after another: row after row, column after column.
+/// Returns whether each matrix of a view is contiguous in row-major order and in column-major order.
 fn in_order(view: &View) -> [bool; 2] {
     let [.., rows, columns] = view.dims[..] else { return [false; 2] };
     let [.., row, column] = view.strides[..] else { return [false; 2] };
@@ -213,17 +232,17 @@ fn in_order(view: &View) -> [bool; 2] {
     [steps(rows, row, columns) && steps(columns, column, 1), steps(rows, row, 1) && steps(columns, column, rows)]
 }
 
-/// Whether these are the dimensions of a row vector.
+/// Returns whether these are the dimensions of a row vector.
 fn row_of(dims: &[usize]) -> bool {
     dims.iter().rev().skip(1).all(|size| *size == 1)
 }
 
-/// Whether these are the dimensions of one matrix.
+/// Returns whether these are the dimensions of a single matrix.
 fn single(dims: &[usize]) -> bool {
     dims.iter().rev().skip(2).all(|size| *size == 1)
 }
 
-/// Whether these are the dimensions of a column vector.
+/// Returns whether these are the dimensions of a column vector.
 fn column_of(dims: &[usize]) -> bool {
     dims.last() == Some(&1) && single(dims)
 }

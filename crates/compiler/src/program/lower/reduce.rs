@@ -1,4 +1,4 @@
-//! Reductions over axes and over the observations.
+//! Lowering of reductions over axes and over the observations.
 
 use super::{Lowering, Value};
 use crate::error::Result;
@@ -15,42 +15,40 @@ impl Lowering<'_> {
         }
         let view = self.dense(x)?;
         let shape = self.graph.shape(id).clone();
-        let out = self.fresh(id);
+        let out = self.buffer_for(id);
         let (count, step) = (view.dims[axis], view.strides[axis]);
         let over = plan_loop(&shape.dims, shape.rows, &[(&view, without(&view, axis))]);
-        self.emit(id, Instruction::Reduce { op, from: view.store, over, count, step, out });
+        self.emit(id, Instruction::Reduce { op, from: view.buffer, over, count, step, out });
         Ok(self.whole(out, id))
     }
 
     pub(super) fn cumsum(&mut self, id: NodeId, x: NodeId, axis: usize, reverse: bool) -> Result<Value> {
         let view = self.dense(x)?;
         let shape = self.graph.shape(id).clone();
-        let out = self.fresh(id);
+        let out = self.buffer_for(id);
         let result = View::whole(out, shape.rows, &shape.dims);
         let (count, steps) = (shape.dims[axis], [view.strides[axis], result.strides[axis]]);
         let mut dims = shape.dims.clone();
         dims[axis] = 1;
         let operands = [(&view, without(&view, axis)), (&result, without(&result, axis))];
         let over = plan_loop(&dims, shape.rows, &operands);
-        self.emit(id, Instruction::CumSum { from: view.store, over, count, steps, reverse, out });
+        self.emit(id, Instruction::CumSum { from: view.buffer, over, count, steps, reverse, out });
         Ok(self.whole(out, id))
     }
 
-    /// A view in which no element stands for several.
+    /// Returns a view without repeated elements.
     fn dense(&mut self, x: NodeId) -> Result<View> {
         let view = self.view(x)?;
         let repeats = view.dims.iter().zip(&view.strides).any(|(size, stride)| *size > 1 && *stride == 0);
         if repeats { self.contiguous(x) } else { Ok(view) }
     }
 
-    /// Σ over the observations, with what is summed computed on the way where that saves a buffer.
+    /// Lowers the sum over the observations. The summand is fused into the sum if that saves a buffer.
     pub(super) fn sum_rows(&mut self, id: NodeId, x: NodeId) -> Result<Value> {
         let node = self.graph.node(x);
         let summed = match (&node.op, node.inputs.as_slice()) {
             (Op::Matmul, [a, b]) => self.contract(id, x, *a, *b)?,
-            (Op::SelectAdjoint { axis, length }, [values, at]) => {
-                self.sum_select_adjoint(id, *values, *at, (*axis, *length))?
-            }
+            (Op::SelectAdjoint { axis, .. }, [values, at]) => self.sum_select_adjoint(id, *values, *at, *axis)?,
             (Op::GatherAdjoint { axis, .. }, [values, at]) => self.sum_gather_adjoint(id, *values, *at, *axis)?,
             (Op::Binary(BinaryOp::Mul), [a, b]) => self.sum_product(id, *a, *b)?,
             _ => None,
@@ -61,7 +59,7 @@ impl Lowering<'_> {
         let view = self.view(x)?;
         let out = self.accumulator(id);
         let starts = features(&view, &view.dims);
-        self.tile.push(Instruction::SumRows { from: view.store, starts, out });
+        self.tile.push(Instruction::SumRows { from: view.buffer, starts, out });
         Ok(self.whole(out, id))
     }
 
@@ -73,12 +71,12 @@ impl Lowering<'_> {
         let dims = &self.graph.shape(id).dims;
         let starts = features(&a, dims).into_iter().zip(features(&b, dims)).map(|(a, b)| [a, b]).collect();
         let out = self.accumulator(id);
-        self.tile.push(Instruction::DotRows { a: a.store, b: b.store, starts, out });
+        self.tile.push(Instruction::DotRows { a: a.buffer, b: b.buffer, starts, out });
         Ok(Some(self.whole(out, id)))
     }
 }
 
-/// Where each element of `view` lies, after it is broadcast to `dims`.
+/// Returns the feature of each element of `view`, broadcast to `dims`.
 pub(super) fn features(view: &View, dims: &[usize]) -> Vec<usize> {
     let strides = view.broadcast_strides(dims);
     let mut offsets = vec![view.offset];
@@ -91,7 +89,7 @@ pub(super) fn features(view: &View, dims: &[usize]) -> Vec<usize> {
     offsets
 }
 
-/// The strides of a view, with that of `axis` taken out.
+/// Returns the strides of a view with zero for `axis`.
 fn without(view: &View, axis: usize) -> Vec<isize> {
     let mut strides = view.broadcast_strides(&view.dims);
     strides[axis] = 0;

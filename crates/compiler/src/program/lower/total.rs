@@ -1,17 +1,17 @@
-//! Sums of all elements of a value, over all observations where each has its own.
+//! Lowering of sums of all elements of a value, over all observations if each has its own.
 //!
-//! A sum goes through what is linear: Σ (s x + c) = s Σ x + c · count, Σ (a + b) = Σ a + Σ b, and a sum of sums over axes is one sum.
-//! What is left are sums of values and of products; a product that is summed needs no buffer.
+//! A sum moves through linear operations: Σ (s x + c) = s Σ x + c · count, Σ (a + b) = Σ a + Σ b, and nested sums over
+//! axes become one sum. The remaining summands are values and products. A product that is only summed needs no buffer.
 
 use super::{Lowering, Value};
 use crate::error::Result;
 use crate::graph::{BinaryOp, Kind, NodeId, Op, ReduceOp, UnaryOp};
-use crate::program::view::Store;
+use crate::program::view::{BufferId, Location};
 
-/// Σ over the elements of a value.
+/// The sum over the elements of a value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Total {
-    /// What every observation adds.
+    /// The number that every observation adds.
     pub(crate) constant: f64,
     pub(crate) summands: Vec<Summand>,
 }
@@ -20,52 +20,52 @@ pub(crate) struct Total {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Summand {
     pub(crate) factor: f64,
-    /// Features that are summed over.
+    /// The number of features in the sum.
     pub(crate) size: usize,
-    pub(crate) of: Summed,
+    pub(crate) elements: Summed,
 }
 
-/// Whose elements are summed: contiguous features of a buffer, from an offset on.
+/// The elements of a sum: contiguous features of a buffer, from an offset on.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Summed {
-    /// Of one value; whether each observation has its own.
-    Value { at: (Store, usize), rows: bool },
-    /// Of the product of two values, that each observation has or that all share.
-    Product { at: [(Store, usize); 2], rows: bool },
+    /// The elements of one value; `rows` is true if each observation has its own.
+    Value { at: Location, rows: bool },
+    /// The elements of the product of two values, which are both per observation or both shared.
+    Product { at: [Location; 2], rows: bool },
 }
 
 impl Summand {
-    /// The buffers that it reads for each observation.
-    pub(crate) fn row_stores(&mut self) -> Vec<&mut Store> {
-        match &mut self.of {
-            Summed::Value { at: (store, _), rows: true } => vec![store],
-            Summed::Product { at: [(a, _), (b, _)], rows: true } => vec![a, b],
+    /// Returns the per-row buffers that the sum reads.
+    pub(crate) fn row_buffers(&mut self) -> Vec<&mut BufferId> {
+        match &mut self.elements {
+            Summed::Value { at, rows: true } => vec![&mut at.buffer],
+            Summed::Product { at: [a, b], rows: true } => vec![&mut a.buffer, &mut b.buffer],
             Summed::Value { .. } | Summed::Product { .. } => vec![],
         }
     }
 }
 
 impl Lowering<'_> {
-    /// The sum of the elements of node `id`.
+    /// Lowers the sum of the elements of node `id`.
     pub(crate) fn total(&mut self, id: NodeId) -> Result<Total> {
         let mut total = Total::default();
-        let mut open = vec![(id, 1.0)];
-        while let Some((id, factor)) = open.pop() {
+        let mut stack = vec![(id, 1.0)];
+        while let Some((id, factor)) = stack.pop() {
             let node = self.graph.node(id);
             let count = node.shape.size() as f64;
             let inputs = node.inputs.as_slice();
             let float = node.kind == Kind::Float && inputs.iter().all(|id| self.graph.node(*id).kind == Kind::Float);
             let same = inputs.iter().all(|input| self.graph.shape(*input).size() == node.shape.size());
             match (&node.op, inputs) {
-                (Op::Binary(BinaryOp::Add), [a, b]) if float && same => open.extend([(*a, factor), (*b, factor)]),
-                (Op::Binary(BinaryOp::Sub), [a, b]) if float && same => open.extend([(*a, factor), (*b, -factor)]),
-                (Op::Unary(UnaryOp::Neg), [x]) if float => open.push((*x, -factor)),
+                (Op::Binary(BinaryOp::Add), [a, b]) if float && same => stack.extend([(*a, factor), (*b, factor)]),
+                (Op::Binary(BinaryOp::Sub), [a, b]) if float && same => stack.extend([(*a, factor), (*b, -factor)]),
+                (Op::Unary(UnaryOp::Neg), [x]) if float => stack.push((*x, -factor)),
                 (Op::Unary(UnaryOp::Affine { scale, shift }), [x]) if float => {
                     total.constant += factor * shift.0 * count;
-                    open.push((*x, factor * scale.0));
+                    stack.push((*x, factor * scale.0));
                 }
-                (Op::Reshape | Op::Permute(_), [x]) if float => open.push((*x, factor)),
-                (Op::Reduce(ReduceOp::Sum, _), [x]) if float => open.push((*x, factor)),
+                (Op::Reshape | Op::Permute(_), [x]) if float => stack.push((*x, factor)),
+                (Op::Reduce(ReduceOp::Sum, _), [x]) if float => stack.push((*x, factor)),
                 (Op::Unary(UnaryOp::Square), [x]) if float => self.add_product(&mut total, id, [*x, *x], factor)?,
                 (Op::Binary(BinaryOp::Mul), [a, b]) if float && same => {
                     self.add_product(&mut total, id, [*a, *b], factor)?;
@@ -82,21 +82,21 @@ impl Lowering<'_> {
             total.constant += factor * number * size as f64;
         } else {
             let view = self.contiguous(id)?;
-            let of = Summed::Value { at: (view.store, view.offset), rows: view.rows };
-            total.summands.push(Summand { factor, size, of });
+            let elements = Summed::Value { at: view.location(), rows: view.rows };
+            total.summands.push(Summand { factor, size, elements });
         }
         Ok(())
     }
 
     fn add_product(&mut self, total: &mut Total, id: NodeId, inputs: [NodeId; 2], factor: f64) -> Result<()> {
         let [a, b] = inputs.map(|input| self.graph.shape(input).clone());
-        // What is computed anyway, or would have to be spread over the observations first, is summed as it is.
+        // Sum the value directly if it is computed anyway, or if an operand would have to be broadcast first.
         if self.values[id.index()].is_some() || a != b {
             return self.add_value(total, id, factor);
         }
         let [a, b] = [self.contiguous(inputs[0])?, self.contiguous(inputs[1])?];
-        let of = Summed::Product { at: [(a.store, a.offset), (b.store, b.offset)], rows: a.rows };
-        total.summands.push(Summand { factor, size: a.size(), of });
+        let elements = Summed::Product { at: [a.location(), b.location()], rows: a.rows };
+        total.summands.push(Summand { factor, size: a.size(), elements });
         Ok(())
     }
 }

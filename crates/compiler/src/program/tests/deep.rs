@@ -1,18 +1,19 @@
-//! Graphs of many nodes, compiled on a thread with the stack that Rust gives a thread by default.
+//! Deep graphs, compiled on a thread with the default stack size.
 
 use std::thread;
 
 use super::super::{Outputs, Program};
-use crate::differentiate::{Rows, differentiate};
-use crate::graph::{BinaryOp, Graph, Kind, NodeId, ReduceOp, Stretch, UnaryOp};
-use crate::optimise::{lower, optimise, stabilise};
+use crate::differentiate::{RowAdjoint, differentiate};
+use crate::graph::{AxisSlice, BinaryOp, Graph, Kind, NodeId, ReduceOp, UnaryOp};
+use crate::optimize::{expand_composites, optimize, stabilize};
 
-/// Steps of each graph.
+/// The number of operations of each graph.
 const DEPTH: usize = 100_000;
-/// The stack of a thread by default.
+/// The default stack size of a thread.
 const STACK: usize = 2 << 20;
 
-/// Compiles value and gradient of x ↦ f(f(… x)), where `step` adds the nodes of f(parameter, data, x); all have `dims`.
+/// Compiles the value and the gradient of x ↦ f(f(… x)). `step` adds the nodes of f(parameter, data, x), all of
+/// dimensions `dims`.
 fn compiles(depth: usize, dims: &'static [usize], step: fn(&mut Graph, NodeId, NodeId, NodeId) -> NodeId) {
     let body = move || {
         let mut graph = Graph::new();
@@ -20,14 +21,14 @@ fn compiles(depth: usize, dims: &'static [usize], step: fn(&mut Graph, NodeId, N
         let mut root = (0..depth).fold(x, |v, _| step(&mut graph, theta, x, v));
         root = graph.sum(root, 0..dims.len()).unwrap();
         root = graph.reshape(root, []).unwrap();
-        let stable = stabilise(&graph, &[root, theta]).unwrap();
+        let stable = stabilize(&graph, &[root, theta]).unwrap();
         let (mut graph, root, theta) = (stable.graph, stable.roots[0], stable.roots[1]);
         let seed = graph.scalar(1.0);
-        let gradient = differentiate(&mut graph, root, seed, &[theta], Rows::Sum).unwrap();
+        let gradient = differentiate(&mut graph, root, seed, &[theta], RowAdjoint::Sum).unwrap();
         let outputs = Outputs { total: Some(root), gradient, ..Outputs::default() };
         let roots: Vec<NodeId> = outputs.roots().collect();
-        let simple = optimise(&graph, &roots).unwrap();
-        let simple = lower(&simple.graph, &simple.roots).unwrap();
+        let simple = optimize(&graph, &roots).unwrap();
+        let simple = expand_composites(&simple.graph, &simple.roots).unwrap();
         let size = dims.iter().product();
         let program =
             Program::<f64>::compile(&simple.graph, &outputs.renamed(simple.roots), std::slice::from_ref(&(0..size)))
@@ -41,8 +42,8 @@ fn compiles(depth: usize, dims: &'static [usize], step: fn(&mut Graph, NodeId, N
 fn element_wise() {
     compiles(DEPTH / 3, &[], |graph, theta, x, v| {
         let product = graph.binary(BinaryOp::Mul, v, theta).unwrap();
-        let bent = graph.unary(UnaryOp::Tanh, product);
-        graph.binary(BinaryOp::Add, bent, x).unwrap()
+        let activated = graph.unary(UnaryOp::Tanh, product);
+        graph.binary(BinaryOp::Add, activated, x).unwrap()
     });
 }
 
@@ -58,8 +59,8 @@ fn reductions() {
 #[test]
 fn movements() {
     compiles(DEPTH / 6, &[2, 3], |graph, theta, _, v| {
-        let turned = graph.slice(v, vec![Stretch { start: 1, length: 2, step: -1 }, Stretch::all(3)]).unwrap();
-        let flat = graph.reshape(turned, [3, 2]).unwrap();
+        let reversed = graph.slice(v, vec![AxisSlice { start: 1, length: 2, step: -1 }, AxisSlice::all(3)]).unwrap();
+        let flat = graph.reshape(reversed, [3, 2]).unwrap();
         let back = graph.permute(flat, &[1, 0]).unwrap();
         let product = graph.binary(BinaryOp::Mul, back, theta).unwrap();
         graph.unary(UnaryOp::Sin, product)

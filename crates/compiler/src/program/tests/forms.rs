@@ -1,15 +1,15 @@
-//! Forms that have instructions of their own, against what they are by hand.
+//! Tests of the specialized instructions against explicit formulas.
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::super::{Call, Lines, Outputs, Program, Sink};
+use super::super::{Call, Output, Outputs, Program, RowSelection};
 use super::{Table, compiled, difference};
-use crate::differentiate::{Rows, differentiate};
+use crate::differentiate::{RowAdjoint, differentiate};
 use crate::graph::{BinaryOp, Graph, Kind, ReduceOp, Shape, UnaryOp};
 
 #[test]
-fn an_index_out_of_range_is_an_error() {
+fn index_out_of_range_is_an_error() {
     let mut graph = Graph::new();
     let table = graph.parameter(0, [3]);
     let index = graph.data(4, [], Kind::Int);
@@ -19,17 +19,20 @@ fn an_index_out_of_range_is_an_error() {
     let leaf = 0..3;
     let mut program = Program::<f64>::compile(&graph, &outputs, std::slice::from_ref(&leaf)).unwrap();
     let data = Table::<f64> { floats: vec![], integers: vec![0, 2, 3], masks: vec![] };
-    let mut run = |lines| {
-        let call = Call { theta: &[1.0, 2.0, 4.0], columns: &data, lines, rows: 2, weights: None, scale: 1.0 };
-        program.run(call, Sink::Total)
+    let mut run = |selection| {
+        let call = Call { theta: &[1.0, 2.0, 4.0], columns: &data, selection, rows: 2, weights: None, scale: 1.0 };
+        program.run(call, Output::Total)
     };
-    assert!((run(Lines::Range(0)).unwrap() - 5.0).abs() < 1e-15);
-    assert_eq!(run(Lines::Range(1)).unwrap_err().to_string(), "the index 3 is out of range: the axis has length 3");
+    assert!((run(RowSelection::Range(0)).unwrap() - 5.0).abs() < 1e-15);
+    assert_eq!(
+        run(RowSelection::Range(1)).unwrap_err().to_string(),
+        "the index 3 is out of range: the axis has length 3"
+    );
 }
 
-/// (xᵢᵀβ)² has the gradient 2 (xᵢᵀβ) xᵢ: a multiple of the data row, which is read where it lies.
+/// (xᵢᵀβ)² has the gradient 2 (xᵢᵀβ) xᵢ: a multiple of the data row, which is read in place.
 #[test]
-fn a_gradient_that_is_a_multiple_of_the_data_row() {
+fn gradient_proportional_to_the_data_row() {
     const WIDTH: usize = 9;
     let mut graph = Graph::new();
     let (beta, x) = (graph.parameter(0, [WIDTH]), graph.data(0, [WIDTH], Kind::Float));
@@ -38,7 +41,7 @@ fn a_gradient_that_is_a_multiple_of_the_data_row() {
     let product = graph.reshape(product, []).unwrap();
     let root = graph.unary(UnaryOp::Square, product);
     let seed = graph.scalar(1.0);
-    let gradient = differentiate(&mut graph, root, seed, &[beta], Rows::Keep).unwrap();
+    let gradient = differentiate(&mut graph, root, seed, &[beta], RowAdjoint::Keep).unwrap();
     let outputs = Outputs { row: Some(root), gradient, ..Outputs::default() };
     let leaf = 0..WIDTH;
     let mut program = compiled::<f64>(&graph, &outputs, std::slice::from_ref(&leaf));
@@ -47,14 +50,14 @@ fn a_gradient_that_is_a_multiple_of_the_data_row() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
     let mut numbers = |count: usize| (0..count).map(|_| rng.random::<f64>() - 0.5).collect::<Vec<_>>();
     let (theta, x) = (numbers(WIDTH), numbers(WIDTH * 50));
-    let lines: Vec<usize> = (0..40).map(|i| (i * 7) % 50).collect();
+    let selection: Vec<usize> = (0..40).map(|i| (i * 7) % 50).collect();
     let data = Table { floats: vec![x.clone()], integers: vec![], masks: vec![] };
-    for lines in [Lines::List(&lines), Lines::Range(3)] {
-        let call = Call { theta: &theta, columns: &data, lines, rows: 40, weights: None, scale: 0.5 };
+    for selection in [RowSelection::List(&selection), RowSelection::Range(3)] {
+        let call = Call { theta: &theta, columns: &data, selection, rows: 40, weights: None, scale: 0.5 };
         let mut found = vec![1.0; 40 * WIDTH];
-        program.run(call, Sink::RowGradients(&mut found)).unwrap();
+        program.run(call, Output::RowGradients(&mut found)).unwrap();
         for (i, found) in found.chunks(WIDTH).enumerate() {
-            let line = if let Lines::List(lines) = lines { lines[i] } else { 3 + i };
+            let line = if let RowSelection::List(selection) = selection { selection[i] } else { 3 + i };
             let x = &x[line * WIDTH..][..WIDTH];
             let product: f64 = x.iter().zip(&theta).map(|(x, beta)| x * beta).sum();
             let exact: Vec<f64> = x.iter().map(|x| 0.5 * 2.0 * product * x).collect();
@@ -63,9 +66,9 @@ fn a_gradient_that_is_a_multiple_of_the_data_row() {
     }
 }
 
-/// (yᵢ − U(uᵢ)ᵀ V(uᵢ))² and its gradient, the rows of both matrices read and written where they lie.
+/// (yᵢ − U(uᵢ)ᵀ V(uᵢ))² and its gradient. The rows of both matrices are read and written in place.
 #[test]
-fn products_of_rows_at_integers() {
+fn products_of_selected_rows() {
     const WIDTH: usize = 9;
     const LENGTHS: [usize; 2] = [4, 5];
     let mut graph = Graph::new();
@@ -78,12 +81,12 @@ fn products_of_rows_at_integers() {
     let error = graph.binary(BinaryOp::Sub, y, product).unwrap();
     let root = graph.unary(UnaryOp::Square, error);
     let seed = graph.scalar(1.0);
-    let gradient = differentiate(&mut graph, root, seed, &matrices, Rows::Sum).unwrap();
+    let gradient = differentiate(&mut graph, root, seed, &matrices, RowAdjoint::Sum).unwrap();
     let outputs = Outputs { total: Some(root), gradient, ..Outputs::default() };
     let leaves = [0..LENGTHS[0] * WIDTH, LENGTHS[0] * WIDTH..(LENGTHS[0] + LENGTHS[1]) * WIDTH];
     let mut program = compiled::<f64>(&graph, &outputs, &leaves);
     let names = &program.plan().instructions[1];
-    let count = |wanted: &str| names.iter().filter(|name| *name == wanted).count();
+    let count = |expected: &str| names.iter().filter(|name| *name == expected).count();
     assert_eq!([count("DotSelected"), count("AddSelected"), count("Select"), count("SelectAdjoint")], [1, 2, 0, 0]);
 
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
@@ -103,8 +106,9 @@ fn products_of_rows_at_integers() {
     let mut data = Table { floats: vec![y], integers, masks: vec![] };
     let mut found = vec![1.0; theta.len()];
     let mut run = |data: &Table<f64>, found: &mut [f64]| {
-        let call = Call { theta: &theta, columns: data, lines: Lines::Range(0), rows: n, weights: None, scale };
-        program.run(call, Sink::Gradient(found))
+        let call =
+            Call { theta: &theta, columns: data, selection: RowSelection::Range(0), rows: n, weights: None, scale };
+        program.run(call, Output::Gradient(found))
     };
     assert!(difference(&[run(&data, &mut found).unwrap()], &[total]) < 1e-13);
     assert!(difference(&found, &exact) < 1e-13, "{found:?} {exact:?}");

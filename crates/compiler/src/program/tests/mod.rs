@@ -1,21 +1,22 @@
-//! Random graphs: programs against plain evaluation, in value, gradient and gradient of each row.
+//! Random graphs: compares programs with the reference evaluation in value, gradient and gradient of each row.
 
 mod deep;
 mod forms;
+mod operations;
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::{Call, Column, Columns, Lines, Outputs, Program, Real, Sink};
-use crate::differentiate::{Rows, differentiate};
+use super::{Call, Column, Columns, Output, Outputs, Program, Real, RowSelection};
+use crate::differentiate::{RowAdjoint, differentiate};
 use crate::error::Result;
-use crate::graph::{BinaryOp, CompareOp, Graph, Kind, LogicOp, NodeId, ReduceOp, Stretch, UnaryOp};
-use crate::optimise::{lower, optimise, stabilise};
+use crate::graph::{AxisSlice, BinaryOp, CompareOp, Graph, Kind, LogicOp, NodeId, ReduceOp, UnaryOp};
+use crate::optimize::{expand_composites, optimize, stabilize};
 use crate::reference::{Inputs, evaluate_nodes};
 
 const PARAMETERS: [&[usize]; 5] = [&[], &[3], &[4, 3], &[9, 2], &[4, 9]];
 const FLOATS: [&[usize]; 4] = [&[], &[3], &[2, 3], &[9]];
-/// The integers of one observation index an axis of this length.
+/// The length of the axis that the integers of the observations index.
 const CATEGORIES: usize = 4;
 const ROWS: usize = 150;
 
@@ -76,7 +77,8 @@ impl Builder {
         if rank == 0 { None } else { Some(self.rng.random_range(0..rank)) }
     }
 
-    /// A random operation on random nodes, or nothing if it does not fit them. Values stay of moderate size.
+    /// Returns a random operation on random nodes, or `None` if their shapes do not match. Values stay of moderate
+    /// size.
     fn grow(&mut self) -> Option<NodeId> {
         let x = self.pick();
         let y = self.pick();
@@ -93,13 +95,13 @@ impl Builder {
             9 => {
                 let axis = self.axis(x)?;
                 let size = shape.dims[axis];
-                let mut stretches: Vec<Stretch> = shape.dims.iter().map(|size| Stretch::all(*size)).collect();
-                stretches[axis] = if self.rng.random() {
-                    Stretch { start: size - 1, length: size, step: -1 }
+                let mut slices: Vec<AxisSlice> = shape.dims.iter().map(|size| AxisSlice::all(*size)).collect();
+                slices[axis] = if self.rng.random() {
+                    AxisSlice { start: size - 1, length: size, step: -1 }
                 } else {
-                    Stretch { start: size / 2, length: size - size / 2, step: 1 }
+                    AxisSlice { start: size / 2, length: size - size / 2, step: 1 }
                 };
-                self.graph.slice(x, stretches).ok()?
+                self.graph.slice(x, slices).ok()?
             }
             10 => {
                 let axis = self.axis(x)?;
@@ -183,7 +185,7 @@ impl Builder {
         }
     }
 
-    /// A matrix product of two nodes, with their last axes taken as rows and columns.
+    /// Returns a matrix product of two nodes, whose last axes are interpreted as rows and columns.
     fn product(&mut self, x: NodeId, y: NodeId) -> Option<NodeId> {
         let (left, right) = (self.graph.shape(x).clone(), self.graph.shape(y).clone());
         let a = if left.rank() < 2 { self.graph.reshape(x, [1, left.size()]).ok()? } else { x };
@@ -192,7 +194,7 @@ impl Builder {
         self.graph.matmul(a, b).or_else(|_| self.graph.matmul(a, transposed)).ok()
     }
 
-    /// A per-row number that depends on the last nodes.
+    /// Returns a per-row number that depends on the last nodes.
     fn root(&mut self) -> Result<NodeId> {
         let weight = self.graph.data(0, [], Kind::Float);
         let mut root = self.graph.unary(UnaryOp::Sin, weight);
@@ -251,7 +253,8 @@ fn difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs() / b.abs().max(1.0)).fold(0.0, f64::max)
 }
 
-/// The value, the gradient and each row's gradient of the program, and as plain evaluation of the first graph gives them.
+/// Returns the differences between the program and the reference evaluation of the original graph: in the value, the
+/// gradient and the gradient of each row.
 fn compare<T: Real>(seed: u64, n: usize, table: impl FnOnce(&Table<f64>) -> Table<T>) -> Option<[f64; 3]>
 where
     Table<T>: Columns,
@@ -267,22 +270,22 @@ where
     let table = table(&data);
     let mut roots = vec![root];
     roots.extend(&builder.parameters);
-    let stable = stabilise(&builder.graph, &roots).unwrap();
+    let stable = stabilize(&builder.graph, &roots).unwrap();
     let (root, leaves) = (stable.roots[0], &stable.roots[1..]);
     let mut worst = [0.0_f64; 3];
-    for rows in [Rows::Sum, Rows::Keep] {
+    for rows in [RowAdjoint::Sum, RowAdjoint::Keep] {
         let mut graph = stable.graph.clone();
-        let seed = if matches!(rows, Rows::Sum) { graph.weight() } else { graph.scalar(1.0) };
-        let keep = matches!(rows, Rows::Keep);
+        let seed = if matches!(rows, RowAdjoint::Sum) { graph.weight() } else { graph.scalar(1.0) };
+        let keep = matches!(rows, RowAdjoint::Keep);
         let adjoints = differentiate(&mut graph, root, seed, leaves, rows).unwrap();
         let outputs = Outputs { row: Some(root), gradient: adjoints.clone(), ..Outputs::default() };
-        let wanted: Vec<NodeId> = outputs.roots().collect();
-        let expected = evaluate_nodes(&graph, &case.inputs, n, &wanted).unwrap();
+        let requested: Vec<NodeId> = outputs.roots().collect();
+        let expected = evaluate_nodes(&graph, &case.inputs, n, &requested).unwrap();
         let mut program = compiled::<T>(&graph, &outputs, &case.leaves);
         let call = Call {
             theta: &case.theta,
             columns: &table,
-            lines: Lines::List(&case.rows),
+            selection: RowSelection::List(&case.rows),
             rows: n,
             weights: Some(&case.inputs.weights),
             scale: 1.0,
@@ -290,8 +293,8 @@ where
         let dim = case.theta.len();
         let lanes = if keep { n } else { 1 };
         let mut found = vec![0.0; dim * lanes];
-        let sink = if keep { Sink::RowGradients(&mut found) } else { Sink::Gradient(&mut found) };
-        let total = program.run(call, sink).unwrap();
+        let output = if keep { Output::RowGradients(&mut found) } else { Output::Gradient(&mut found) };
+        let total = program.run(call, output).unwrap();
         let mut exact = vec![0.0; dim * lanes];
         let mut values = expected[1..].iter();
         for (leaf, adjoint) in adjoints.iter().enumerate() {
@@ -308,12 +311,12 @@ where
             return None;
         }
         worst[0] = worst[0].max(difference(&[total], &[sum]));
-        // The sum alone, of all rows alike; and beside it, unscaled, the same as a value of the parameters where it is one.
+        // The sum with unit weights, and, if the root is shared, also the unscaled shared value.
         let plain: f64 = (0..n).map(|row| expected[0].row(row)[0]).sum();
         let shared = (!graph.shape(root).rows).then_some(root);
         let outputs = Outputs { total: Some(root), shared, ..Outputs::default() };
         let mut program = compiled::<T>(&graph, &outputs, &case.leaves);
-        let total = program.run(Call { weights: None, scale: 0.5, ..call }, Sink::Total).unwrap();
+        let total = program.run(Call { weights: None, scale: 0.5, ..call }, Output::Total).unwrap();
         let plain = 0.5 * plain + shared.map_or(0.0, |_| expected[0].row(0)[0]);
         worst[0] = worst[0].max(difference(&[total], &[plain]));
         worst[1 + usize::from(keep)] = difference(&found, &exact);
@@ -323,13 +326,13 @@ where
 
 fn compiled<T: Real>(graph: &Graph, outputs: &Outputs, leaves: &[std::ops::Range<usize>]) -> Program<T> {
     let roots: Vec<NodeId> = outputs.roots().collect();
-    let simplified = optimise(graph, &roots).unwrap();
-    let lowered = lower(&simplified.graph, &simplified.roots).unwrap();
-    Program::compile(&lowered.graph, &outputs.renamed(lowered.roots), leaves).unwrap()
+    let simplified = optimize(graph, &roots).unwrap();
+    let expanded = expand_composites(&simplified.graph, &simplified.roots).unwrap();
+    Program::compile(&expanded.graph, &outputs.renamed(expanded.roots), leaves).unwrap()
 }
 
 #[test]
-fn programs_in_double_precision_agree_with_plain_evaluation() {
+fn double_precision_programs_agree_with_the_reference() {
     let mut compared = 0;
     for seed in 0..3000 {
         let n = [1, 2, 7, 16, 33, 100, 700][seed as usize % 7];
@@ -346,7 +349,7 @@ fn programs_in_double_precision_agree_with_plain_evaluation() {
 }
 
 #[test]
-fn programs_in_single_precision_agree_with_plain_evaluation() {
+fn single_precision_programs_agree_with_the_reference() {
     let mut compared = 0;
     for seed in 3000..5000 {
         let n = [1, 5, 64][seed as usize % 3];

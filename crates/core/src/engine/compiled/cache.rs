@@ -1,40 +1,47 @@
-//! What was compiled, kept for the other chains.
+//! A cache of compilations, shared by all chains.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::reason::Reason;
-use super::sheet::Sheet;
-use crate::layout::Layout;
+use super::compilation::Compilation;
+use super::compile_error::CompileError;
+use sgmcmc_gradient::layout::Layout;
 
-/// A layout, and the sheet for it or why there is none.
-type Known = (Layout, Result<Arc<Sheet>, Reason>);
-
-/// The sheets of one posterior, one for each layout of the parameters, or why there is none.
-#[derive(Default)]
-pub(in crate::engine) struct SheetCache {
-    known: Mutex<Vec<Known>>,
+/// A layout, and the result of the compilation for it.
+struct Entry {
+    layout: Layout,
+    compilation: Result<Arc<Compilation>, CompileError>,
 }
 
-impl SheetCache {
-    /// The sheet for `layout`, made by `make` if it is the first time.
-    pub(super) fn get_or_make(
+/// The compilations of one posterior, one for each layout of the parameters.
+#[derive(Default)]
+pub(in crate::engine) struct CompilationCache {
+    entries: Mutex<Vec<Entry>>,
+}
+
+impl CompilationCache {
+    /// Returns the compilation for `layout`. Calls `compile` if there is none yet.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of `compile`, which is cached as well.
+    pub(super) fn get_or_compile(
         &self,
         layout: &Layout,
-        make: impl FnOnce() -> Result<Sheet, Reason>,
-    ) -> Result<Arc<Sheet>, Reason> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, found)) = known.iter().find(|(known, _)| known == layout) {
-            return found.clone();
+        compile: impl FnOnce() -> Result<Compilation, CompileError>,
+    ) -> Result<Arc<Compilation>, CompileError> {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = entries.iter().find(|entry| entry.layout == *layout) {
+            return entry.compilation.clone();
         }
-        let made = make().map(Arc::new);
-        known.push((layout.clone(), made.clone()));
-        made
+        let compilation = compile().map(Arc::new);
+        entries.push(Entry { layout: layout.clone(), compilation: compilation.clone() });
+        compilation
     }
 }
 
-impl fmt::Debug for SheetCache {
+impl fmt::Debug for CompilationCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SheetCache").finish_non_exhaustive()
+        f.debug_struct("CompilationCache").finish_non_exhaustive()
     }
 }

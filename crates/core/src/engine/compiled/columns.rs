@@ -1,10 +1,10 @@
-//! A data set as programs read it.
+//! Access of programs to the data.
 
 use sgmcmc_compiler::program::{Column as Slice, Columns};
 
-use crate::data::{Column, Values};
+use sgmcmc_gradient::data::{Column, Values};
 
-/// The leaves of a data set, read where they lie.
+/// The leaves of a data set, read without copying.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InPlace<'a>(pub(super) &'a [Column]);
 

@@ -1,4 +1,4 @@
-//! What was made of a model's closures, in words.
+//! A textual description of the compiled programs of a model.
 
 use std::fmt::Write;
 
@@ -6,27 +6,28 @@ use sgmcmc_compiler::program::{Plan, Real};
 
 use super::super::Posterior;
 use super::super::eager::Eager;
-use super::sheet::{PartPlan, Sheet};
-use super::{Reason, sheet};
-use crate::data::Precision;
-use crate::engine::Evaluator;
+use super::compilation::{Compilation, SubgraphPlan};
+use super::{CompileError, compile};
 use crate::tree::TensorTree;
+use sgmcmc_gradient::Evaluator;
+use sgmcmc_gradient::data::Precision;
 
-/// What was compiled, or the reason why nothing was.
+/// Describes the compiled programs, or returns the reason why the model is not compiled.
 pub(in crate::engine) fn explain<P: TensorTree, D: TensorTree>(
     posterior: &Posterior<P, D>,
     eager: &Eager<P, D>,
 ) -> String {
-    let described = sheet(posterior, eager).and_then(|sheet| match eager.precision() {
-        Precision::Single => describe::<f32>(&sheet, "f32"),
-        Precision::Double => describe::<f64>(&sheet, "f64"),
+    let described = compile(posterior, eager).and_then(|compilation| match eager.precision() {
+        Precision::Single => describe::<f32>(&compilation, "f32"),
+        Precision::Double => describe::<f64>(&compilation, "f64"),
     });
-    described.unwrap_or_else(|reason| format!("eager: {reason}\n"))
+    described.unwrap_or_else(|error| format!("eager: {error}\n"))
 }
 
-fn describe<T: Real>(sheet: &Sheet, precision: &str) -> Result<String, Reason> {
-    let mut text = format!("compiled, {precision}: {} operations recorded\n", sheet.operations);
-    for PartPlan { name, nodes: [before, after], plan } in sheet.plans::<T>()? {
+/// Describes the programs with gradients.
+fn describe<T: Real>(compilation: &Compilation, precision: &str) -> Result<String, CompileError> {
+    let mut text = format!("compiled, {precision}: {} operations recorded\n", compilation.operations);
+    for SubgraphPlan { name, nodes: [before, after], plan } in compilation.plans::<T>()? {
         let Plan { buffers, bytes, tile_rows, fused, instructions } = &plan;
         let kib = *bytes as f64 / 1024.0;
         // Writing to a string cannot fail.
@@ -41,7 +42,7 @@ fn describe<T: Real>(sheet: &Sheet, precision: &str) -> Result<String, Reason> {
     Ok(text)
 }
 
-/// Names in order, those that occur several times in a row once.
+/// Joins names, with a count for equal names in succession.
 fn listed(names: &[String]) -> String {
     let mut runs: Vec<(&str, usize)> = Vec::new();
     for name in names {

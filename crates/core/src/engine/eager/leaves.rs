@@ -1,16 +1,17 @@
-//! Between flat `f64` slices and the leaves of a tree.
+//! Conversions between flat `f64` slices and the leaves of a tree.
 
 use std::slice;
 
 use burn_tensor::{Bool, DType, Device, Gradients, Int, Tensor, TensorData};
 
-use crate::data::Precision;
-use crate::layout::{Block, Layout};
+use crate::transform::{Constrained, constrain};
 use crate::tree::{Path, Source, TensorTree, Visitor};
+use sgmcmc_gradient::data::Precision;
+use sgmcmc_gradient::layout::{Block, Layout};
 
-/// A tracked leaf of any rank, kept to ask for its gradient after the backward pass.
+/// A tracked leaf of any rank, which has a gradient after the backward pass.
 pub(super) trait TrackedLeaf {
-    /// The gradient of this leaf, if the result depended on it.
+    /// Removes and returns the gradient of this leaf, or `None` if the result does not depend on it.
     fn take_gradient(&self, gradients: &mut Gradients) -> Option<TensorData>;
 }
 
@@ -20,80 +21,82 @@ impl<const D: usize> TrackedLeaf for Tensor<D> {
     }
 }
 
-/// Parameters as a closure takes them, and what constraining them adds to the log density.
+/// Parameters as arguments of a closure, and the log-Jacobian of their constraints.
 pub(super) struct Unpacked<P> {
     pub(super) params: P,
-    /// log |∂x/∂y|, if a parameter is constrained.
+    /// The log-Jacobian log |∂x/∂y|, or `None` if no parameter is constrained.
     pub(super) log_jacobian: Option<Tensor<1>>,
 }
 
-/// Where tensors are made, and of what type.
-pub(super) struct Place<'a> {
+/// The device and type of new tensors.
+pub(super) struct TensorOptions<'a> {
     pub(super) device: &'a Device,
     pub(super) dtype: DType,
 }
 
-/// Lets Burn free the tape of a call that failed.
+/// Frees the tape of a failed call.
 ///
-/// Burn frees what nothing uses any more at the end of a backward pass, of whichever tape, and a call that fails has none.
-pub(super) fn sweep(Place { device, dtype }: Place<'_>) {
+/// Burn frees unused nodes of all tapes at the end of a backward pass. A failed call has no backward pass, so this
+/// function runs one on a small tape.
+pub(super) fn free_tape(TensorOptions { device, dtype }: TensorOptions<'_>) {
     let leaf = Tensor::<1>::zeros([1], (device, dtype)).autodiff().require_grad();
     let _ = (leaf * 2.0).backward();
 }
 
-/// The tree the coordinates `theta` stand for; the leaves are tracked and listed in `tracked` where that is given.
+/// Returns the tree with the coordinates `theta`. If `tracked` is given, the leaves are tracked and appended to it.
 pub(super) fn unpack<P: TensorTree>(
     template: &P,
     layout: &Layout,
     theta: &[f64],
-    place: Place<'_>,
+    options: TensorOptions<'_>,
     tracked: Option<&mut Vec<Box<dyn TrackedLeaf>>>,
 ) -> Unpacked<P> {
-    let mut source = FromFlat { blocks: layout.blocks().iter(), theta, place, tracked, log_jacobian: None };
+    let mut source = FromFlat { blocks: layout.blocks().iter(), theta, options, tracked, log_jacobian: None };
     let params = template.rebuild(&mut source);
     Unpacked { params, log_jacobian: source.log_jacobian }
 }
 
-/// The same tree again; tracked leaves stay the same nodes of the tape.
+/// Clones a tree. The clones of tracked leaves are the same nodes of the tape.
 pub(super) fn copy<P: TensorTree>(params: &P) -> P {
     params.rebuild(&mut Copies)
 }
 
-/// The same tree with tracked float leaves, and these leaves; none in the place of others.
+/// Returns a copy of a tree with tracked float leaves, and a list of the leaves with `None` for leaves of other kinds.
 pub(super) fn tracked<T: TensorTree>(tree: &T) -> (T, Vec<Option<Box<dyn TrackedLeaf>>>) {
     let mut tracker = Tracker(vec![]);
     let tree = tree.rebuild(&mut tracker);
     (tree, tracker.0)
 }
 
-/// The float type of the first leaf.
+/// Returns the precision of the first leaf.
 pub(super) fn precision<P: TensorTree>(params: &P) -> Option<Precision> {
     let mut finder = FindPrecision(None);
     params.visit(&mut Path::root(), &mut finder);
     finder.0
 }
 
-/// A constant vector.
+/// Creates a constant vector.
 pub(super) fn vector(values: &[f64], device: &Device, dtype: DType) -> Tensor<1> {
     Tensor::from_data(data(values, vec![values.len()], dtype), (device, dtype))
 }
 
-/// The only number of a tensor of shape `[1]`.
+/// Returns the number in a tensor of shape `[1]`.
 pub(super) fn scalar(tensor: &Tensor<1>) -> f64 {
     let mut value = [f64::NAN];
-    read_into(&tensor.to_data(), &mut value, |place, read| *place = read);
+    read_into(&tensor.to_data(), &mut value, |slot, read| *slot = read);
     value[0]
 }
 
-/// Hands each number of `data`, widened, to `use_it` together with its place in `target`.
-pub(super) fn read_into(data: &TensorData, target: &mut [f64], use_it: impl Fn(&mut f64, f64)) {
+/// Calls `update` with each element of `target` and the corresponding number of `data`, converted to `f64`.
+pub(super) fn read_into(data: &TensorData, target: &mut [f64], update: impl Fn(&mut f64, f64)) {
     if let Ok(values) = data.as_slice::<f32>() {
-        target.iter_mut().zip(values).for_each(|(place, value)| use_it(place, f64::from(*value)));
+        target.iter_mut().zip(values).for_each(|(slot, value)| update(slot, f64::from(*value)));
     } else {
-        target.iter_mut().zip(data.iter::<f64>()).for_each(|(place, value)| use_it(place, value));
+        target.iter_mut().zip(data.iter::<f64>()).for_each(|(slot, value)| update(slot, value));
     }
 }
 
+/// Converts `values` to tensor data of type `dtype`.
 fn data(values: &[f64], shape: Vec<usize>, dtype: DType) -> TensorData {
     match dtype {
         DType::F32 => TensorData::new(values.iter().map(|value| *value as f32).collect(), shape),
@@ -101,17 +104,18 @@ fn data(values: &[f64], shape: Vec<usize>, dtype: DType) -> TensorData {
     }
 }
 
+/// Creates leaves from flat coordinates and applies the constraints.
 struct FromFlat<'a> {
     blocks: slice::Iter<'a, Block>,
     theta: &'a [f64],
-    place: Place<'a>,
+    options: TensorOptions<'a>,
     tracked: Option<&'a mut Vec<Box<dyn TrackedLeaf>>>,
     log_jacobian: Option<Tensor<1>>,
 }
 
 impl FromFlat<'_> {
     fn leaf<const D: usize>(&mut self, block: &Block, shape: Vec<usize>) -> Tensor<D> {
-        let Place { device, dtype } = self.place;
+        let TensorOptions { device, dtype } = self.options;
         let leaf = Tensor::from_data(data(&self.theta[block.range.clone()], shape, dtype), (device, dtype));
         match &mut self.tracked {
             Some(tracked) => {
@@ -126,11 +130,11 @@ impl FromFlat<'_> {
 
 impl Source for FromFlat<'_> {
     fn float<const D: usize>(&mut self, like: &Tensor<D>) -> Tensor<D> {
-        // A tree asks for as many leaves as it showed when it was laid out.
+        // `rebuild` requests as many leaves as `visit` passes, so there is a block for each.
         let Some(block) = self.blocks.next() else { return like.clone() };
         let Some(constraint) = block.constraint else { return self.leaf(block, block.shape.clone()) };
         let free = self.leaf::<2>(block, block.group_shape().to_vec());
-        let (values, log_jacobian) = constraint.on_tensor(free);
+        let Constrained { values, log_jacobian } = constrain(constraint, free);
         self.log_jacobian = Some(match self.log_jacobian.take() {
             Some(sum) => sum + log_jacobian,
             None => log_jacobian,
@@ -147,6 +151,7 @@ impl Source for FromFlat<'_> {
     }
 }
 
+/// Clones the leaves of the template.
 struct Copies;
 
 impl Source for Copies {
@@ -163,6 +168,7 @@ impl Source for Copies {
     }
 }
 
+/// Clones the leaves of the template and tracks float leaves.
 struct Tracker(Vec<Option<Box<dyn TrackedLeaf>>>);
 
 impl Source for Tracker {
@@ -183,14 +189,24 @@ impl Source for Tracker {
     }
 }
 
+/// Finds the precision of the first float leaf.
 struct FindPrecision(Option<Precision>);
 
 impl Visitor for FindPrecision {
     fn float<const D: usize>(&mut self, _path: &Path, tensor: &Tensor<D>) {
-        self.0 = self.0.or_else(|| Precision::of(tensor.dtype()));
+        self.0 = self.0.or_else(|| precision_of(tensor.dtype()));
     }
 
     fn int<const D: usize>(&mut self, _path: &Path, _tensor: &Tensor<D, Int>) {}
 
     fn bool<const D: usize>(&mut self, _path: &Path, _tensor: &Tensor<D, Bool>) {}
+}
+
+/// Returns the precision of a float type, or `None` if models do not support the type.
+fn precision_of(dtype: DType) -> Option<Precision> {
+    match dtype {
+        DType::F32 => Some(Precision::Single),
+        DType::F64 => Some(Precision::Double),
+        _ => None,
+    }
 }

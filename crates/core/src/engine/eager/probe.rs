@@ -1,44 +1,47 @@
-//! What is asked of the closures once, when an evaluator is made.
+//! Evaluations for the checks that run when an evaluator is created.
 
 use super::Eager;
 use super::leaves::{TrackedLeaf, scalar, tracked};
-use crate::data::{Dataset, Rows};
+use crate::data::Dataset;
 use crate::engine::mixing;
-use crate::error::{Closure, Result};
 use crate::model::guarded;
 use crate::tree::TensorTree;
+use sgmcmc_gradient::data::Rows;
+use sgmcmc_gradient::error::{Closure, Result};
 
 impl<P: TensorTree, D: TensorTree> Eager<P, D> {
-    /// The observations.
+    /// Returns the observations.
     pub(in crate::engine) fn data(&self) -> &Dataset<D> {
         self.posterior.data()
     }
 
-    /// Whether the likelihood comes as a sum over the rows.
+    /// Returns whether the closure returns the sum of the log-likelihood over the observations.
     pub(in crate::engine) fn is_summed(&self) -> bool {
         self.summed
     }
 
-    /// Looks whether the term of a row depends on other rows. Then only all observations can be evaluated, in one piece.
+    /// Determines whether the term of an observation depends on other observations. If it does, the evaluator rejects
+    /// subsets of the observations and passes all of them to the closure at once.
     #[must_use]
     pub(in crate::engine) fn with_mixing(mut self) -> Self {
         self.mixes = self.posterior.model().has_likelihood() && mixing::mixes_rows(&self);
         self
     }
 
-    /// Most rows the closure is given at once.
+    /// Returns the maximum number of observations per call of the closure.
     pub(in crate::engine) fn chunk_rows(&self) -> usize {
         self.posterior.chunk()
     }
 
-    /// The gradient of the log-likelihood of `rows`, which are given to the closure together.
+    /// Returns the gradient of the log-likelihood of `rows` from a single call of the closure.
     pub(in crate::engine) fn gradient_of(&self, theta: &[f64], rows: Rows<'_>) -> Result<Vec<f64>> {
         let mut gradient = vec![0.0; theta.len()];
         self.differentiate(theta, &mut gradient, |unpacked| self.likelihood_term(unpacked.params, rows))?;
         Ok(gradient)
     }
 
-    /// The log-likelihood of a row, and its derivative to each number of each leaf of the data; none for leaves that are not floats.
+    /// Returns the log-likelihood of an observation, and its derivatives with respect to the values of each leaf of the
+    /// data. The list of derivatives is empty for leaves that are not floats.
     pub(in crate::engine) fn slopes(&self, theta: &[f64], row: usize) -> Result<(f64, Vec<Vec<f64>>)> {
         let (data, leaves) = tracked(&self.batch(Rows::range(row..row + 1))?);
         let Some(term) = self.posterior.model().log_likelihood(self.unpack(theta).params, data, 1)? else {
@@ -56,7 +59,7 @@ impl<P: TensorTree, D: TensorTree> Eager<P, D> {
         Ok((value, leaves.iter().map(slope).collect()))
     }
 
-    /// The terms of `rows`, which are given to the closure together; one number if it returns their sum.
+    /// Returns the terms of `rows`, or their sum if the closure returns the sum, from a single call of the closure.
     pub(in crate::engine) fn terms(&self, theta: &[f64], rows: Rows<'_>) -> Result<Vec<f64>> {
         let params = self.unpack(theta).params;
         let terms = self.posterior.model().log_likelihood(params, self.batch(rows)?, rows.len())?;

@@ -1,19 +1,19 @@
-//! The journal of a chain: parts that were appended one after another, each after its length.
+//! The journal of a chain: a sequence of parts, each preceded by its length.
 
 use std::io::Read;
 
 use serde::{Deserialize, Serialize};
-use sgmcmc_core::fingerprint::Fingerprinter;
-use sgmcmc_core::{Error, Fingerprint, Result};
+use sgmcmc_gradient::fingerprint::Fingerprinter;
+use sgmcmc_gradient::{Error, Fingerprint, Result};
 
-/// How long a journal is, and what it consists of. Part of every state.
+/// The length and the fingerprint of a journal. Part of every saved state.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Extent {
     pub(super) length: u64,
     fingerprint: Fingerprint,
 }
 
-/// A journal under way.
+/// The running length and fingerprint of a journal.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Journal {
     length: u64,
@@ -21,11 +21,12 @@ pub(super) struct Journal {
 }
 
 impl Journal {
+    /// Returns the length and the fingerprint.
     pub(super) fn extent(&self) -> Extent {
         Extent { length: self.length, fingerprint: self.fingerprint.finish() }
     }
 
-    /// The bytes by which `parts` are appended.
+    /// Adds `parts` to the journal and returns the bytes to append to the file.
     pub(super) fn frame(&mut self, parts: &[&[u8]]) -> Vec<u8> {
         let mut bytes = Vec::new();
         for part in parts {
@@ -37,11 +38,11 @@ impl Journal {
         bytes
     }
 
-    /// Reads the journal of `extent` from `reader`, part by part, and hands each to `take`.
+    /// Reads the journal of `extent` from `reader` and calls `take` with each part.
     ///
     /// # Errors
     ///
-    /// If it is not the journal that `extent` is of, or as `take`.
+    /// Returns an error if `extent` is not that of the journal, and the errors of `take`.
     pub(super) fn replay(
         mut reader: impl Read,
         extent: Extent,
@@ -56,7 +57,7 @@ impl Journal {
             if rest.is_none_or(|rest| size > rest) {
                 return Err(damaged("a part is longer than the journal"));
             }
-            // Memory grows with the bytes that are there, not with the size that is claimed.
+            // The allocation grows with the bytes read, not with the size in the header.
             let mut part = Vec::new();
             let read =
                 reader.by_ref().take(size).read_to_end(&mut part).map_err(|error| damaged(&error.to_string()))?;
@@ -72,6 +73,7 @@ impl Journal {
     }
 }
 
+/// Returns the error for a damaged journal.
 fn damaged(reason: &str) -> Error {
     Error::Checkpoint { reason: format!("its journal is damaged: {reason}") }
 }
@@ -90,21 +92,21 @@ mod tests {
     }
 
     #[test]
-    fn parts_come_back_and_changes_are_noticed() {
+    fn parts_are_replayed_and_changes_are_detected() {
         let mut journal = Journal::default();
         let mut bytes = journal.frame(&[b"first", b""]);
         bytes.extend(journal.frame(&[b"second"]));
         let extent = journal.extent();
         assert_eq!(read(&bytes, extent).unwrap(), [&b"first"[..], b"", b"second"]);
-        // Bytes behind the end belong to a run that was killed.
+        // Bytes after the end belong to a run that was killed.
         assert_eq!(read(&[&bytes[..], b"more"].concat(), extent).unwrap().len(), 3);
-        for place in 0..bytes.len() {
+        for position in 0..bytes.len() {
             for bit in 0..8 {
                 let mut changed = bytes.clone();
-                changed[place] ^= 1 << bit;
-                assert!(read(&changed, extent).is_err(), "bit {bit} of byte {place}");
+                changed[position] ^= 1 << bit;
+                assert!(read(&changed, extent).is_err(), "bit {bit} of byte {position}");
             }
-            assert!(read(&bytes[..place], extent).is_err(), "cut at {place}");
+            assert!(read(&bytes[..position], extent).is_err(), "cut at {position}");
         }
     }
 }

@@ -1,38 +1,57 @@
-//! Saving chains on the way, and going on from there.
+//! Checkpoints of chains: saving and resuming.
 
-mod identity;
 mod journal;
+mod run_fingerprint;
 mod sealed;
-mod store;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use sgmcmc_core::{Error, Result};
+use sgmcmc_gradient::{Error, Result};
 
-pub(super) use identity::{Identity, Schedules};
 use journal::{Extent, Journal};
-pub use store::{CheckpointStore, Claim};
+pub(super) use run_fingerprint::{RunFingerprint, Schedules};
+pub use sgmcmc_fit::checkpoint::{CheckpointStore, Claim};
 
-use crate::kernel::Kernel;
-use crate::sink::Sink;
+use crate::chain::Chain;
+use sgmcmc_fit::codec::{decode, encode};
+use sgmcmc_fit::sink::Sink;
 
-/// How often chains are saved.
+/// The interval between two checkpoints of a chain.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::run::CheckpointInterval;
+/// use sgmcmc::storage::FileCheckpoints;
+///
+/// let directory = std::env::temp_dir().join(format!("sgmcmc-interval-{}", std::process::id()));
+/// let model = Model::density(|x: Tensor<1>| x.square() * -0.5);
+/// let run = || ula(&model, &Dataset::none(), 0.1);
+/// let store = || FileCheckpoints::new(&directory);
+/// // A run of 50 draws that is resumed is a run of 100 draws.
+/// run().checkpoint(store()?, CheckpointInterval::Steps(10)).sample(&zeros([1]), 50)?;
+/// let resumed = run().checkpoint(store()?, CheckpointInterval::Steps(10)).sample(&zeros([1]), 100)?;
+/// assert_eq!(resumed.chains()[0].values(), run().sample(&zeros([1]), 100)?.chains()[0].values());
+/// # std::fs::remove_dir_all(directory)?;
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Every {
-    /// After so many steps.
+pub enum CheckpointInterval {
+    /// The number of steps.
     Steps(u64),
-    /// After so much time.
+    /// The time.
     Time(Duration),
 }
 
-/// Where chains are saved, and how often.
+/// The store of checkpoints and their interval.
 #[derive(Clone)]
 pub(super) struct Checkpoints {
     pub(super) store: Arc<dyn CheckpointStore>,
-    pub(super) every: Every,
+    pub(super) every: CheckpointInterval,
 }
 
 impl fmt::Debug for Checkpoints {
@@ -41,118 +60,120 @@ impl fmt::Debug for Checkpoints {
     }
 }
 
-/// The state of a chain on the way. Its identity is the first part of the journal.
+/// A saved chain. The fingerprint of the run is the first part of the journal.
+// The names in checkpoints are those of the first format.
 #[derive(Serialize, Deserialize)]
 struct Saved {
-    #[serde(with = "serde_bytes")]
-    kernel: Vec<u8>,
+    #[serde(rename = "kernel", with = "serde_bytes")]
+    chain: Vec<u8>,
     #[serde(with = "serde_bytes")]
     sink: Vec<u8>,
-    place: Place,
+    #[serde(rename = "place")]
+    cursor: Cursor,
     journal: Extent,
 }
 
-/// How far a chain has come.
+/// The progress of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Place {
-    /// Draws made so far.
+pub(super) struct Cursor {
+    /// The number of draws so far.
     pub(super) draws: usize,
-    /// The iteration after which draws count, once it is known.
+    /// The iteration after which draws are kept, once it is known.
     pub(super) begin: Option<u64>,
-    /// Sums of the step sizes of the draws and of their squares.
+    /// The sums of the step sizes of the draws and of their squares.
     pub(super) steps: [f64; 2],
-    /// Iterations whose log posterior was not a finite number.
+    /// The number of iterations whose log posterior was not finite.
     pub(super) undefined: u64,
-    /// How many of them were the last ones.
+    /// The number of such iterations at the end of the chain so far.
     pub(super) undefined_now: u64,
 }
 
-/// Saves one chain when it is time to.
+/// Saves one chain at intervals, and restores it.
 #[derive(Debug)]
-pub(super) struct Keeper {
+pub(super) struct Checkpointer {
     checkpoints: Checkpoints,
-    identity: Identity,
+    fingerprint: RunFingerprint,
     journal: Journal,
     steps: u64,
     last: Instant,
 }
 
-impl Keeper {
-    pub(super) fn new(checkpoints: Checkpoints, identity: Identity) -> Self {
-        Self { checkpoints, identity, journal: Journal::default(), steps: 0, last: Instant::now() }
+impl Checkpointer {
+    pub(super) fn new(checkpoints: Checkpoints, fingerprint: RunFingerprint) -> Self {
+        Self { checkpoints, fingerprint, journal: Journal::default(), steps: 0, last: Instant::now() }
     }
 
-    /// Whether the chain should be saved after this step.
+    /// Counts a step and returns whether the chain is to be saved after it.
     pub(super) fn is_due(&mut self) -> bool {
         self.steps += 1;
         match self.checkpoints.every {
-            Every::Steps(steps) => self.steps >= steps.max(1),
-            // The clock is not looked at in every one of many fast steps.
-            Every::Time(time) => self.steps.is_multiple_of(16) && self.last.elapsed() >= time,
+            CheckpointInterval::Steps(steps) => self.steps >= steps.max(1),
+            // Reading the clock in every step would slow down fast chains.
+            CheckpointInterval::Time(time) => self.steps.is_multiple_of(16) && self.last.elapsed() >= time,
         }
     }
 
     /// Saves the chain. The journal is written before the state that refers to it.
-    pub(super) fn save<S: Sink>(&mut self, kernel: &dyn Kernel, sink: &mut S, place: Place) -> Result<()> {
+    pub(super) fn save<S: Sink>(&mut self, chain: &dyn Chain, sink: &mut S, cursor: Cursor) -> Result<()> {
         let store = &self.checkpoints.store;
         sink.flush()?;
-        let chain = self.identity.chain;
-        let at = self.journal.extent().length;
-        let head = if at == 0 { Some(encode(&self.identity)?) } else { None };
+        let index = self.fingerprint.chain;
+        let offset = self.journal.extent().length;
+        let head = if offset == 0 { Some(encode(&self.fingerprint)?) } else { None };
         let part = Some(sink.append()?).filter(|part| !part.is_empty());
         let parts: Vec<&[u8]> = [&head, &part].into_iter().flatten().map(Vec::as_slice).collect();
         if !parts.is_empty() {
-            store.append(chain, at, &self.journal.frame(&parts))?;
+            store.append(index, offset, &self.journal.frame(&parts))?;
         }
-        let saved = Saved { kernel: kernel.save()?, sink: sink.save()?, place, journal: self.journal.extent() };
-        store.save(chain, &sealed::seal(&encode(&saved)?))?;
+        let saved = Saved { chain: chain.save()?, sink: sink.save()?, cursor, journal: self.journal.extent() };
+        store.save(index, &sealed::seal(&encode(&saved)?))?;
         (self.steps, self.last) = (0, Instant::now());
         Ok(())
     }
 
-    /// Puts `kernel` and `sink` where the last checkpoint of this chain was made, if there is one, for a run of `draws` draws.
+    /// Restores `chain` and `sink` from the last checkpoint, if there is one, for a run of `draws` draws.
     ///
     /// # Errors
     ///
-    /// If the checkpoint is damaged, of another run, or has more draws.
+    /// Returns an error if the checkpoint is damaged, belongs to another run, or has more draws.
     pub(super) fn restore<S: Sink>(
         &mut self,
-        kernel: &mut dyn Kernel,
+        chain: &mut dyn Chain,
         sink: &mut S,
         draws: usize,
-    ) -> Result<Option<Place>> {
+    ) -> Result<Option<Cursor>> {
         let store = &self.checkpoints.store;
-        let chain = self.identity.chain;
-        let Some(bytes) = store.load(chain)? else { return Ok(None) };
+        let index = self.fingerprint.chain;
+        let Some(bytes) = store.load(index)? else { return Ok(None) };
         let saved: Saved = decode(sealed::unseal(&bytes)?)?;
         let mut checked = false;
-        let reader = store.journal(chain, saved.journal.length)?;
-        let identity = &self.identity;
+        let reader = store.journal(index, saved.journal.length)?;
+        let fingerprint = &self.fingerprint;
         let journal = Journal::replay(reader, saved.journal, |part| {
             if checked {
                 return sink.replay(&part).map_err(other_sinks);
             }
             checked = true;
-            identity.check(&decode(&part)?)
+            fingerprint.check(&decode(&part)?)
         })?;
         if !checked {
-            return Err(Error::Checkpoint { reason: "it does not say of which run it is".into() });
+            return Err(Error::Checkpoint { reason: "it does not identify its run".into() });
         }
-        if saved.place.draws > draws {
+        if saved.cursor.draws > draws {
             let reason = format!(
-                "it has {} draws, but this run asks for {draws}: ask for at least as many, or use another place for checkpoints",
-                saved.place.draws
+                "it has {} draws, but this run asks for {draws}: request at least as many, or use another directory for checkpoints",
+                saved.cursor.draws
             );
             return Err(Error::Checkpoint { reason });
         }
-        kernel.restore(&saved.kernel)?;
+        chain.restore(&saved.chain)?;
         sink.restore(&saved.sink).map_err(other_sinks)?;
         self.journal = journal;
-        Ok(Some(saved.place))
+        Ok(Some(saved.cursor))
     }
 }
 
-/// What a sink refuses was saved by another one, or points at a file that has changed.
+/// Adds the likely reason to the error of a sink: the checkpoint was made with other sinks, or a file has changed.
 fn other_sinks(error: Error) -> Error {
     match error {
         Error::Checkpoint { reason } => {
@@ -160,16 +181,4 @@ fn other_sinks(error: Error) -> Error {
         }
         other => other,
     }
-}
-
-/// Any state as bytes.
-pub(crate) fn encode<T: Serialize>(state: &T) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    ciborium::into_writer(state, &mut bytes).map_err(|error| Error::Checkpoint { reason: error.to_string() })?;
-    Ok(bytes)
-}
-
-/// What [`encode`] made bytes of.
-pub(crate) fn decode<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T> {
-    ciborium::from_reader(bytes).map_err(|error| Error::Checkpoint { reason: error.to_string() })
 }

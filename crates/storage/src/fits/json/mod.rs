@@ -1,4 +1,4 @@
-//! Nested JSON, group → variable → `[chain][draw]…`, for ArviZ:
+//! Nested JSON for ArviZ: group → variable → `[chain][draw]…`.
 //!
 //! ```python
 //! groups = json.load(open("fit.json"))
@@ -6,14 +6,16 @@
 //! arviz.from_dict({group: {name: numpy.array(x) for name, x in content.items()} for group, content in groups.items()})
 //! ```
 //!
-//! The groups are `posterior` and `sample_stats` (`lp`, `weight`, `iteration` and the run's own). Numbers read back exactly. Those
-//! that are not finite are written as Python's `json` does, and reads: `NaN`, `Infinity`, `-Infinity`. A chain that is shorter than
-//! the others is filled up with NaN, at iteration 0.
+//! The groups are `posterior` and `sample_stats` (`lp`, `weight`, `iteration` and the statistics of the run). Numbers
+//! read back exactly. Numbers that are not finite are `NaN`, `Infinity` and `-Infinity`, as in Python's `json`. A chain
+//! that is shorter than the others is padded with NaN at iteration 0.
 //!
-//! Where a chain did not make all its draws, the sample statistic `chain_ending` says so: 0 complete, 1 stopped, 2 failed.
+//! If a chain did not make all its draws, the sample statistic `chain_ending` has the outcome: 0 complete, 1 stopped, 2
+//! failed.
 //!
-//! A JSON file is nothing until its last bracket is written. A run therefore writes [native files](super::native) beside it, which
-//! survive a kill, and [`JsonFit::finish`] turns them into JSON, replaced all or nothing.
+//! A JSON file is invalid until its last bracket is written. A run therefore writes [native files](super::native),
+//! which survive a kill, to a directory with the same name and the suffix `.parts`. [`JsonFit::finish`] converts them
+//! to JSON.
 
 mod nested;
 mod reader;
@@ -24,68 +26,99 @@ pub(super) use reader::read_within;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use sgmcmc_samplers::run::{ChainDraws, Ending, Fit};
+use sgmcmc_fit::{ChainDraws, ChainOutcome, Fit};
 
 use super::native::{self, EXTENSION, NativeDraws};
 use super::table::{stat_names, unique};
 use crate::error::{Error, Problem, Result};
 use crate::output;
 
-/// The sample statistic of a fit with chains that did not make all their draws: 0 complete, 1 stopped, 2 failed.
-const ENDING: &str = "chain_ending";
+/// The sample statistic with the outcome of a chain: 0 complete, 1 stopped, 2 failed.
+const OUTCOME: &str = "chain_ending";
 
-/// The sample statistics every fit has.
+/// The sample statistics of every fit.
 const OWN_STATS: [&str; 3] = ["lp", "weight", "iteration"];
 
-/// A fit that becomes a JSON file when its run is over.
+/// The output of a run that is converted to a JSON file at the end.
 ///
-/// The draws go to `<path>.parts/chain-<k>.sgmcmc` meanwhile; after a kill, [`open`](super::open) reads that directory. The parts
-/// are kept, so that a finished run can be resumed with more draws.
+/// During the run, the draws are in `<path>.parts/chain-<k>.sgmcmc`. After a kill, [`open`](super::open()) reads that
+/// directory. The directory is kept, so that a finished run can be resumed with more draws.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::storage::fits::{self, json::JsonFit};
+///
+/// let output = JsonFit::new(std::env::temp_dir().join("sgmcmc-doc-run.json"))?;
+/// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
+/// hmc(&model, &Dataset::none(), 0.5).sample_into(&zeros([2]), 20, |chain| output.chain(chain))?;
+/// let path = output.finish()?;
+/// assert_eq!(fits::open(&path)?.chains()[0].len(), 20);
+/// # std::fs::remove_dir_all(output.parts())?;
+/// # std::fs::remove_file(path)?;
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct JsonFit {
     path: PathBuf,
 }
 
 impl JsonFit {
-    /// The fit goes to the file at `path`.
+    /// Creates the output for the file at `path`, and the directory of the draws.
     ///
     /// # Errors
     ///
-    /// If the directory of the parts cannot be made.
+    /// Returns an error if the directory cannot be created.
     pub fn new(path: impl Into<PathBuf>) -> Result<Self> {
         let fit = Self { path: path.into() };
         output::create_dir_all(fit.parts()).map_err(|error| Error::file(&fit.parts(), Problem::Io(error)))?;
         Ok(fit)
     }
 
-    /// Where the draws of the run are.
+    /// Returns the directory of the draws.
     pub fn parts(&self) -> PathBuf {
         let mut name = self.path.as_os_str().to_owned();
         name.push(".parts");
         name.into()
     }
 
-    /// The sink of one chain.
+    /// Returns the sink of one chain.
     pub fn chain(&self, chain: usize) -> NativeDraws {
         NativeDraws::new(self.parts().join(format!("chain-{chain}.{EXTENSION}")))
     }
 
-    /// Writes the JSON file of all draws that were made.
+    /// Writes the JSON file with all draws, and returns its path.
     ///
     /// # Errors
     ///
-    /// If a part is damaged, or the file cannot be written.
+    /// Returns an error if a file of draws is damaged, or the JSON file cannot be written.
     pub fn finish(&self) -> Result<PathBuf> {
         write(&native::read(self.parts())?, &self.path)?;
         Ok(self.path.clone())
     }
 }
 
-/// Writes a whole fit, replaced all or nothing.
+/// Writes a whole fit to one file. An existing file is replaced atomically.
 ///
 /// # Errors
 ///
-/// If the file cannot be written.
+/// Returns an error if the file cannot be written.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::storage::fits::json;
+///
+/// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
+/// let fit = hmc(&model, &Dataset::none(), 0.5).sample(&zeros([2]), 20)?;
+/// let path = std::env::temp_dir().join("sgmcmc-doc-write.json");
+/// json::write(&fit, &path)?;
+/// assert_eq!(json::read(&path)?.chains(), fit.chains());
+/// # std::fs::remove_file(path)?;
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 pub fn write(fit: &Fit, path: impl AsRef<Path>) -> Result<()> {
     super::write_file(path.as_ref(), |file| write_to(fit, file))
 }
@@ -108,7 +141,7 @@ fn write_to(fit: &Fit, file: &mut impl Write) -> io::Result<()> {
     }
     write!(file, "\n}},\n\"sample_stats\": {{")?;
     let stats = stat_names(fit);
-    let taken = [OWN_STATS.as_slice(), &[ENDING]].concat();
+    let taken = [OWN_STATS.as_slice(), &[OUTCOME]].concat();
     let written = unique(stats.iter().map(String::as_str), &taken);
     for (number, name) in OWN_STATS.into_iter().chain(written.iter().map(String::as_str)).enumerate() {
         separate(file, number)?;
@@ -124,9 +157,9 @@ fn write_to(fit: &Fit, file: &mut impl Write) -> io::Result<()> {
             }
         })?;
     }
-    if fit.endings().iter().any(|ending| *ending != Ending::Complete) {
-        write!(file, ",\n{}: ", quoted(ENDING))?;
-        let codes: Vec<u8> = fit.endings().iter().map(code).collect();
+    if fit.outcomes().iter().any(|outcome| *outcome != ChainOutcome::Complete) {
+        write!(file, ",\n{}: ", quoted(OUTCOME))?;
+        let codes: Vec<u8> = fit.outcomes().iter().map(code).collect();
         let mut codes = codes.iter();
         write_lists(file, fit.chains().len(), |file| {
             let code = codes.next().copied().unwrap_or_default();
@@ -136,15 +169,16 @@ fn write_to(fit: &Fit, file: &mut impl Write) -> io::Result<()> {
     writeln!(file, "\n}}}}")
 }
 
-fn code(ending: &Ending) -> u8 {
-    match ending {
-        Ending::Complete => 0,
-        Ending::Stopped => 1,
-        Ending::Failed(_) => 2,
+/// Returns the code of an outcome.
+fn code(outcome: &ChainOutcome) -> u8 {
+    match outcome {
+        ChainOutcome::Complete => 0,
+        ChainOutcome::Stopped => 1,
+        ChainOutcome::Failed(_) => 2,
     }
 }
 
-/// One variable: a line per chain.
+/// Writes one variable, one line per chain.
 fn write_chains<W: Write>(
     fit: &Fit,
     file: &mut W,
@@ -205,7 +239,7 @@ fn write_number(file: &mut impl Write, number: f64) -> io::Result<()> {
     match number {
         f64::INFINITY => write!(file, "Infinity"),
         f64::NEG_INFINITY => write!(file, "-Infinity"),
-        // The shortest form that reads back exactly; with an exponent where that is shorter.
+        // The shortest form that reads back exactly.
         number => write!(file, "{number:?}"),
     }
 }

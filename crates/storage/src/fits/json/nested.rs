@@ -1,10 +1,10 @@
-//! Nested arrays of numbers, flattened while they are read.
+//! Nested arrays of numbers, flattened during deserialization.
 
 use std::fmt;
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// An array of any rank.
+/// An array of any rank in row-major order.
 #[derive(Debug, Default)]
 pub(super) struct Nested {
     pub(super) shape: Vec<usize>,
@@ -16,7 +16,7 @@ impl<'de> Deserialize<'de> for Nested {
         let mut state = State::default();
         Level { state: &mut state, depth: 0 }.deserialize(deserializer)?;
         if state.rank.is_some_and(|rank| rank != state.sizes.len()) {
-            return Err(D::Error::custom("numbers and lists side by side, where an array belongs"));
+            return Err(D::Error::custom("numbers and lists side by side in place of an array"));
         }
         let shape = state.sizes.iter().map(|size| size.unwrap_or(0)).collect();
         Ok(Self { shape, data: state.data })
@@ -30,7 +30,7 @@ struct State {
     rank: Option<usize>,
 }
 
-/// What stands `depth` brackets deep.
+/// A deserializer of the content at depth `depth`.
 struct Level<'a> {
     state: &'a mut State,
     depth: usize,
@@ -39,7 +39,7 @@ struct Level<'a> {
 impl Level<'_> {
     fn number<E: Error>(self, number: f64) -> Result<(), E> {
         if *self.state.rank.get_or_insert(self.depth) != self.depth {
-            return Err(E::custom("numbers and lists side by side, where an array belongs"));
+            return Err(E::custom("numbers and lists side by side in place of an array"));
         }
         self.state.data.push(number);
         Ok(())
@@ -86,7 +86,7 @@ impl<'de> Visitor<'de> for Level<'_> {
             "NaN" => self.number(f64::NAN),
             "Infinity" => self.number(f64::INFINITY),
             "-Infinity" => self.number(f64::NEG_INFINITY),
-            _ => Err(E::custom(format!("the text {text:?} where a number belongs"))),
+            _ => Err(E::custom(format!("the text {text:?} in place of a number"))),
         }
     }
 
@@ -109,7 +109,7 @@ impl<'de> Visitor<'de> for Level<'_> {
     }
 }
 
-/// A map in the order of the file.
+/// A map that keeps the order of the file.
 #[derive(Debug)]
 pub(super) struct Ordered<T>(pub(super) Vec<(String, T)>);
 
@@ -141,28 +141,28 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Ordered<T> {
     }
 }
 
-/// The text with Python's `NaN`, `Infinity` and `-Infinity` in quotes, as JSON proper can have them.
+/// Returns the text with Python's `NaN`, `Infinity` and `-Infinity` in quotes, because JSON does not have these words.
 pub(super) fn quote_non_finite(text: &[u8]) -> Vec<u8> {
     let mut quoted = Vec::with_capacity(text.len());
-    let (mut inside, mut place) = (false, 0);
-    while place < text.len() {
-        let rest = &text[place..];
+    let (mut inside, mut position) = (false, 0);
+    while position < text.len() {
+        let rest = &text[position..];
         let word = [&b"NaN"[..], b"Infinity", b"-Infinity"].into_iter().find(|word| !inside && rest.starts_with(word));
         if let Some(word) = word {
             quoted.push(b'"');
             quoted.extend_from_slice(word);
             quoted.push(b'"');
-            place += word.len();
+            position += word.len();
             continue;
         }
         if inside && rest[0] == b'\\' {
             quoted.extend_from_slice(&rest[..rest.len().min(2)]);
-            place += 2;
+            position += 2;
             continue;
         }
         inside ^= rest[0] == b'"';
         quoted.push(rest[0]);
-        place += 1;
+        position += 1;
     }
     quoted
 }

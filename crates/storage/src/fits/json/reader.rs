@@ -1,14 +1,14 @@
-//! Nested JSON back into a fit.
+//! The reader of nested JSON.
 
 use std::fs;
 use std::io::Read;
 use std::path::Path;
 
 use serde::Deserialize;
-use sgmcmc_samplers::run::{Ending, Fit};
+use sgmcmc_fit::{ChainOutcome, Fit};
 
 use super::nested::{Nested, Ordered, quote_non_finite};
-use super::{ENDING, OWN_STATS};
+use super::{OUTCOME, OWN_STATS};
 use crate::error::{Error, Place, Problem, Result};
 use crate::fits::table;
 use crate::limit::{Budget, memory_limit};
@@ -20,12 +20,16 @@ struct Groups {
     sample_stats: Ordered<Nested>,
 }
 
-/// Reads groups of nested arrays. Other groups than `posterior` and `sample_stats` are passed over, and so are sample statistics
-/// that are no single number per draw.
+/// Reads the groups `posterior` and `sample_stats`. Other groups are skipped, and sample statistics that are not one
+/// number per draw.
 ///
 /// # Errors
 ///
-/// With file and line: if it is no JSON, has no posterior, or lists of different lengths.
+/// Returns an error with file and line if the file is not JSON, has no posterior, or has lists of different lengths.
+///
+/// # Examples
+///
+/// See [`write`](super::write).
 pub fn read(path: impl AsRef<Path>) -> Result<Fit> {
     read_within(path.as_ref(), memory_limit())
 }
@@ -38,17 +42,17 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
     let mut text = Vec::new();
     let file = fs::File::open(path).map_err(|error| fail(Problem::Io(error)))?;
     file.take(length).read_to_end(&mut text).map_err(|error| fail(Problem::Io(error)))?;
-    // There are not more numbers than commas and opening brackets.
+    // The number of commas and opening brackets is an upper bound of the number of numbers.
     let numbers = text.iter().filter(|byte| matches!(byte, b',' | b'[')).count();
     budget.take_elements::<f64>(numbers as u64).map_err(fail)?;
     if text.trim_ascii().is_empty() {
         return Err(Error::file(path, Problem::NoDraws));
     }
     let groups: Groups = serde_json::from_slice(&quote_non_finite(&text)).map_err(|error| {
-        let place = Place::line(error.line() as u64);
+        let location = Place::line(error.line() as u64);
         let detail = error.to_string();
         let problem = if error.is_eof() { Problem::Truncated { detail } } else { Problem::Corrupt { detail } };
-        Error::at(path, place, problem)
+        Error::at(path, location, problem)
     })?;
     let [chains, draws] = sizes(path, &groups.posterior)?;
     let shapes = groups.posterior.0.iter().map(|(name, array)| (name.clone(), array.shape[2..].to_vec()));
@@ -57,13 +61,13 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
         let part = |array: &Nested, element: usize, width: usize| -> Vec<f64> {
             (0..draws).map(|draw| array.data[(chain * draws + draw) * width + element]).collect()
         };
-        let mut columns = table::Chain::default();
+        let mut columns = table::Chain { number: chain, draws, ..Default::default() };
         for (_, array) in &groups.posterior.0 {
             let width = array.shape[2..].iter().product();
             columns.values.extend((0..width).map(|element| part(array, element, width)));
         }
         for (name, array) in
-            groups.sample_stats.0.iter().filter(|(name, array)| name != ENDING && array.shape == [chains, draws])
+            groups.sample_stats.0.iter().filter(|(name, array)| name != OUTCOME && array.shape == [chains, draws])
         {
             let column = part(array, 0, 1);
             match OWN_STATS.iter().position(|own| own == name) {
@@ -73,30 +77,30 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
                 None => columns.stats.push((name.clone(), column)),
             }
         }
-        (columns, draws)
+        columns
     };
-    let numbered = (0..chains).map(|number| (number, chain(number).0, draws)).collect();
-    let fit = table::fit(path, layout, numbered, &table::Planned::new())?;
-    match groups.sample_stats.0.iter().find(|(name, array)| name == ENDING && array.shape == [chains, draws]) {
+    let fit = table::fit(path, layout, (0..chains).map(chain).collect(), &table::Planned::new())?;
+    match groups.sample_stats.0.iter().find(|(name, array)| name == OUTCOME && array.shape == [chains, draws]) {
         Some((_, codes)) => {
-            let endings = codes.data.chunks(draws).map(|codes| ending(codes[0])).collect();
-            fit.with_endings(endings).map_err(Error::content(path))
+            let outcomes = codes.data.chunks(draws).map(|codes| outcome(codes[0])).collect();
+            fit.with_outcomes(outcomes).map_err(Error::content(path))
         }
         None => Ok(fit),
     }
 }
 
-fn ending(code: f64) -> Ending {
+/// Returns the outcome of a code.
+fn outcome(code: f64) -> ChainOutcome {
     match code as u8 {
-        0 => Ending::Complete,
-        1 => Ending::Stopped,
-        _ => Ending::Failed(sgmcmc_core::Error::Recorded {
-            message: "JSON files do not keep the reason for which a chain failed".into(),
+        0 => ChainOutcome::Complete,
+        1 => ChainOutcome::Stopped,
+        _ => ChainOutcome::Failed(sgmcmc_gradient::Error::Recorded {
+            message: "JSON files do not keep the reason of a failed chain".into(),
         }),
     }
 }
 
-/// Chains and draws, the same for all variables.
+/// Returns the number of chains and of draws, which all variables share.
 fn sizes(path: &Path, posterior: &Ordered<Nested>) -> Result<[usize; 2]> {
     let mut found = None;
     for (name, array) in &posterior.0 {

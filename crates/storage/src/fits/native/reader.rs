@@ -1,10 +1,10 @@
-//! Files back into a fit.
+//! The reader of the native format.
 
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
-use sgmcmc_samplers::run::{ChainDraws, Ending, Fit};
-use sgmcmc_samplers::sink::{Draw, Schema};
+use sgmcmc_fit::sink::{Draw, Schema};
+use sgmcmc_fit::{ChainDraws, ChainOutcome, Fit};
 
 use super::record::{Record, Records};
 use super::{DRAW, ENDS, EXTENSION, Ends, HEAD, PLAN, Plan};
@@ -13,7 +13,7 @@ use crate::fits::directory::{begun_in, files_in};
 use crate::fits::table::{self, MOST_CHAINS, Planned};
 use crate::limit::{Budget, memory_limit};
 
-/// The draws of one chain, and what was said of them before the first.
+/// The draws of one chain and the schema before them.
 struct Segment {
     schema: Schema,
     draws: ChainDraws,
@@ -24,18 +24,23 @@ struct Segment {
 ///
 /// # Errors
 ///
-/// With file and place: if a file is of another format, has no whole header or a damaged record, or if files in one directory are of
-/// different models.
+/// Returns an error with file and offset if a file has another format, no whole header or a damaged record, or if the
+/// files of a directory have different parameters.
+///
+/// # Examples
+///
+/// See [`write`](super::write).
 pub fn read(path: impl AsRef<Path>) -> Result<Fit> {
     read_within(path.as_ref(), memory_limit())
 }
 
-/// What one file has.
+/// The records of one or several files.
 #[derive(Default)]
 struct Content {
     segments: Vec<Segment>,
     plan: Option<Plan>,
     ends: Option<Ends>,
+    /// The length of the files in bytes.
     bytes: u64,
 }
 
@@ -47,10 +52,10 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
         (vec![path.to_path_buf()], Vec::new())
     };
     let mut all = Content::default();
-    let mut cut = false;
+    let mut truncated = false;
     for file in &files {
         let found = read_file(file, &mut budget)?;
-        cut |= found.plan.is_some() && found.ends.is_none();
+        truncated |= found.plan.is_some() && found.ends.is_none();
         all.segments.extend(found.segments);
         (all.ends, all.plan) = (all.ends.or(found.ends), all.plan.or(found.plan));
         all.bytes += found.bytes;
@@ -61,7 +66,8 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
         let detail = format!("its parameters are not those of `{}`", shown(&first.file));
         return Err(Error::file(&other.file, Problem::Corrupt { detail }));
     }
-    // Without draws nothing confirms the number of values, which takes memory in every summary.
+    // Without draws, the number of values is not confirmed by the length of the file. Every summary allocates memory
+    // for the values.
     if all.segments.iter().all(|segment| segment.draws.is_empty()) && layout.value_count() as u64 > all.bytes {
         return Err(Error::file(path, Problem::NoDraws));
     }
@@ -77,17 +83,17 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
         table::fill_gaps(&mut planned, all.segments.iter().map(|segment| segment.schema.chain));
     }
     let chains = all.segments.into_iter().map(|segment| (segment.schema.chain, segment.draws)).collect();
-    let fit = table::unfinished(path, layout, chains, &planned)?;
+    let fit = table::fit_from_draws(path, layout, chains, &planned)?;
     let stopped = |fit: Fit| {
-        let endings = vec![Ending::Stopped; fit.chains().len()];
-        fit.with_endings(endings).map_err(Error::content(path))
+        let outcomes = vec![ChainOutcome::Stopped; fit.chains().len()];
+        fit.with_outcomes(outcomes).map_err(Error::content(path))
     };
     match all.ends {
         Some(Ends { endings, mode, info }) if endings.len() == fit.chains().len() => {
-            Ok(fit.with_endings(endings).map_err(Error::content(path))?.with_mode(mode).with_info(info))
+            Ok(fit.with_outcomes(endings).map_err(Error::content(path))?.with_mode(mode).with_info(info))
         }
         Some(Ends { mode, info, .. }) => Ok(fit.with_mode(mode).with_info(info)),
-        None if cut => stopped(fit),
+        None if truncated => stopped(fit),
         None => Ok(fit),
     }
 }
@@ -96,32 +102,32 @@ fn read_file(path: &Path, budget: &mut Budget) -> Result<Content> {
     let mut records = Records::open(path)?;
     budget.take(records.length()).map_err(|problem| Error::file(path, problem))?;
     let mut content = Content { bytes: records.length(), ..Content::default() };
-    while let Some(Record { place, tag, payload }) = records.next()? {
+    while let Some(Record { offset, tag, payload }) = records.next()? {
         match tag {
-            PLAN => content.plan = Some(decode(&records, place, &payload)?),
+            PLAN => content.plan = Some(decode(&records, offset, &payload)?),
             HEAD => {
-                let schema: Schema = decode(&records, place, &payload)?;
+                let schema: Schema = decode(&records, offset, &payload)?;
                 let draws = ChainDraws::new(schema.layout.value_count(), schema.stats.clone());
                 content.segments.push(Segment { schema, draws, file: path.to_path_buf() });
             }
             DRAW => {
                 let Some(segment) = content.segments.last_mut() else {
-                    return Err(records.corrupt(place, "draws come before the names of their values".into()));
+                    return Err(records.corrupt(offset, "draws come before the names of their values".into()));
                 };
-                rows(segment, &payload).map_err(|detail| records.corrupt(place, detail))?;
+                append_draws(segment, &payload).map_err(|detail| records.corrupt(offset, detail))?;
             }
-            ENDS => content.ends = Some(decode(&records, place, &payload)?),
-            _ => return Err(records.corrupt(place, format!("there is no record called {tag:?}"))),
+            ENDS => content.ends = Some(decode(&records, offset, &payload)?),
+            _ => return Err(records.corrupt(offset, format!("unknown record type {tag:?}"))),
         }
     }
     if content.segments.is_empty() {
-        return Err(records.cut("no whole record is in it"));
+        return Err(records.truncated("no whole record is in it"));
     }
     Ok(content)
 }
 
-/// Appends the rows of a block of draws.
-fn rows(segment: &mut Segment, payload: &[u8]) -> Result<(), String> {
+/// Appends a block of draws. The error is the reason in words.
+fn append_draws(segment: &mut Segment, payload: &[u8]) -> Result<(), String> {
     let stats = segment.schema.stats.len();
     let numbers = 3 + stats + segment.draws.width();
     let (words, rest) = payload.as_chunks::<8>();
@@ -144,6 +150,7 @@ fn rows(segment: &mut Segment, payload: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-fn decode<T: DeserializeOwned>(records: &Records<'_>, place: u64, payload: &[u8]) -> Result<T> {
-    ciborium::from_reader(payload).map_err(|error| records.corrupt(place, error.to_string()))
+/// Decodes the payload of the record at `offset`.
+fn decode<T: DeserializeOwned>(records: &Records<'_>, offset: u64, payload: &[u8]) -> Result<T> {
+    ciborium::from_reader(payload).map_err(|error| records.corrupt(offset, error.to_string()))
 }

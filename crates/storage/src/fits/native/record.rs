@@ -1,4 +1,4 @@
-//! Records: a tag, a length, a checksum, and bytes.
+//! Records: a tag, a length, a checksum and a payload.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -7,14 +7,15 @@ use std::path::Path;
 use super::{MAGIC, VERSION};
 use crate::error::{Error, Place, Problem, Result};
 
+/// The number of bytes before the payload.
 const PREFIX: u64 = 12;
 
-/// What stands before the first record.
-pub(super) fn start() -> Vec<u8> {
+/// Returns the bytes before the first record.
+pub(super) fn file_header() -> Vec<u8> {
     [&MAGIC[..], &VERSION.to_le_bytes()].concat()
 }
 
-/// One record, as it stands in the file. A payload of more than `u32::MAX` bytes is refused by [`fits`].
+/// Encodes a record. The caller checks with [`fits_record`] that the payload is not too long.
 pub(super) fn record(tag: [u8; 4], payload: &[u8]) -> Vec<u8> {
     let length = (payload.len() as u32).to_le_bytes();
     let mut bytes = Vec::with_capacity(PREFIX as usize + payload.len());
@@ -25,8 +26,8 @@ pub(super) fn record(tag: [u8; 4], payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Whether a record can hold so many bytes.
-pub(super) fn fits(bytes: usize) -> bool {
+/// Returns whether a record can hold a payload of `bytes` bytes.
+pub(super) fn fits_record(bytes: usize) -> bool {
     u32::try_from(bytes).is_ok()
 }
 
@@ -38,35 +39,39 @@ fn checksum(tag: [u8; 4], length: [u8; 4], payload: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// A record that was read.
+/// A decoded record.
 pub(super) struct Record {
-    /// Its first byte in the file.
-    pub(super) place: u64,
+    /// The offset of the record in the file.
+    pub(super) offset: u64,
     pub(super) tag: [u8; 4],
     pub(super) payload: Vec<u8>,
 }
 
-/// Reads record after record.
+/// A reader of the records of a file.
 pub(super) struct Records<'a> {
     path: &'a Path,
     file: BufReader<File>,
-    place: u64,
+    /// The offset of the next byte.
+    offset: u64,
+    /// The length of the file in bytes.
     length: u64,
 }
 
 impl<'a> Records<'a> {
-    /// Opens the file and checks how it starts.
+    /// Opens a file and checks its header.
     pub(super) fn open(path: &'a Path) -> Result<Self> {
         let fail = |error| Error::file(path, Problem::Io(error));
         let file = File::open(path).map_err(fail)?;
         let length = file.metadata().map_err(fail)?.len();
-        let mut records = Self { path, file: BufReader::with_capacity(1 << 16, file), place: 0, length };
-        let Some(magic) = records.array::<8>()? else { return Err(records.cut("the file has no whole header")) };
+        let mut records = Self { path, file: BufReader::with_capacity(1 << 16, file), offset: 0, length };
+        let Some(magic) = records.read_array::<8>()? else {
+            return Err(records.truncated("the file has no whole header"));
+        };
         if magic != MAGIC {
-            return Err(records.corrupt(0, "it does not start as a fit of this library does".into()));
+            return Err(records.corrupt(0, "it does not start with the header of a native fit".into()));
         }
-        let Some(version) = records.array()?.map(u32::from_le_bytes) else {
-            return Err(records.cut("the file has no whole header"));
+        let Some(version) = records.read_array()?.map(u32::from_le_bytes) else {
+            return Err(records.truncated("the file has no whole header"));
         };
         if version != VERSION {
             let detail = format!("it has version {version} of the format, this library reads version {VERSION}");
@@ -75,49 +80,52 @@ impl<'a> Records<'a> {
         Ok(records)
     }
 
-    /// The length of the file in bytes.
+    /// Returns the length of the file in bytes.
     pub(super) fn length(&self) -> u64 {
         self.length
     }
 
-    /// The next record; none at the end, and none where the file was cut.
+    /// Returns the next record, or `None` at the end of the file or of its last whole record.
     pub(super) fn next(&mut self) -> Result<Option<Record>> {
-        let place = self.place;
-        let (Some(tag), Some(length), Some(expected)) = (self.array()?, self.array()?, self.array()?) else {
+        let offset = self.offset;
+        let (Some(tag), Some(length), Some(expected)) = (self.read_array()?, self.read_array()?, self.read_array()?)
+        else {
             return Ok(None);
         };
         let size = u64::from(u32::from_le_bytes(length));
-        if size > self.length - self.place {
+        if size > self.length - self.offset {
             return Ok(None);
         }
         let mut payload = Vec::new();
         let read = (&mut self.file).take(size).read_to_end(&mut payload);
-        read.map_err(|error| Error::at(self.path, Place::byte(place), Problem::Io(error)))?;
-        self.place += size;
+        read.map_err(|error| Error::at(self.path, Place::byte(offset), Problem::Io(error)))?;
+        self.offset += size;
         if payload.len() as u64 != size || checksum(tag, length, &payload) != u32::from_le_bytes(expected) {
-            return Err(self.corrupt(place, "the checksum of this record is wrong".into()));
+            return Err(self.corrupt(offset, "the checksum of this record is wrong".into()));
         }
-        Ok(Some(Record { place, tag, payload }))
+        Ok(Some(Record { offset, tag, payload }))
     }
 
-    pub(super) fn corrupt(&self, place: u64, detail: String) -> Error {
-        Error::at(self.path, Place::byte(place), Problem::Corrupt { detail })
+    /// Returns an error about the bytes at `offset`.
+    pub(super) fn corrupt(&self, offset: u64, detail: String) -> Error {
+        Error::at(self.path, Place::byte(offset), Problem::Corrupt { detail })
     }
 
-    pub(super) fn cut(&self, detail: &str) -> Error {
+    /// Returns the error of a file that is truncated or empty.
+    pub(super) fn truncated(&self, detail: &str) -> Error {
         let problem = if self.length == 0 { Problem::NoDraws } else { Problem::Truncated { detail: detail.into() } };
         Error::at(self.path, Place::byte(self.length), problem)
     }
 
-    /// The next bytes, if there are so many.
-    fn array<const N: usize>(&mut self) -> Result<Option<[u8; N]>> {
-        if self.length - self.place < N as u64 {
+    /// Reads the next `N` bytes, or returns `None` if fewer are left.
+    fn read_array<const N: usize>(&mut self) -> Result<Option<[u8; N]>> {
+        if self.length - self.offset < N as u64 {
             return Ok(None);
         }
         let mut bytes = [0; N];
         let read = self.file.read_exact(&mut bytes);
-        read.map_err(|error| Error::at(self.path, Place::byte(self.place), Problem::reading(error)))?;
-        self.place += N as u64;
+        read.map_err(|error| Error::at(self.path, Place::byte(self.offset), Problem::reading(error)))?;
+        self.offset += N as u64;
         Ok(Some(bytes))
     }
 }

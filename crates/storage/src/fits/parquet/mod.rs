@@ -1,12 +1,13 @@
-//! Parquet, a row per draw: `pandas.read_parquet`, polars, DuckDB, R's arrow.
+//! Parquet with one row per draw. `pandas.read_parquet`, polars, DuckDB and R's arrow read it.
 //!
-//! The columns are `chain`, `draw` (both from 0), `iteration`, `weight`, `lp`, the run's sample statistics, and one per value with
-//! its name (`beta[3]`, `W[2,5]`). A name that comes twice gets an underscore; the names as they really are, shapes and constraints
-//! are in the metadata of the file.
+//! The columns are `chain`, `draw` (both counted from 0), `iteration`, `weight`, `lp`, the sample statistics of the
+//! run, and one column per value (`beta[3]`, `W[2,5]`). A repeated name gets an underscore. The original names, the
+//! shapes and the constraints are in the metadata of the file.
 //!
-//! A Parquet file is nothing until its footer is written. A run therefore writes a directory of parts, each of which is whole or not
-//! there; the directory is read as one table, by this library and the others. A whole fit goes into one file. The metadata of a part
-//! and the hidden file `.chain-<k>.begun` have the number of draws that the chain was to make: a chain with fewer counts as stopped.
+//! A Parquet file is invalid until its footer is written. A run therefore writes a directory of parts, and each part
+//! appears when it is complete. This library and other tools read the directory as one table. A whole fit is one file.
+//! The metadata of a part and the hidden file `.chain-<k>.begun` have the number of draws that the chain was to make. A
+//! chain with fewer draws counts as stopped.
 
 mod reader;
 mod writer;
@@ -15,13 +16,13 @@ pub use reader::read;
 pub(super) use reader::read_within;
 pub use writer::{ParquetDraws, write};
 
-/// The key of the metadata that has what only this library knows.
+/// The key of the metadata of this library.
 const OWN: &str = "sgmcmc";
 
-/// The columns before sample statistics and values.
+/// The columns before the sample statistics and the values.
 const FIRST: [&str; 5] = ["chain", "draw", "iteration", "weight", "lp"];
 
-/// The file that says that a chain has begun, and how many draws it is to make.
+/// Returns the name of the file with the number of draws that a chain is to make. It is written when the chain begins.
 fn begun_name(chain: usize) -> String {
     format!(".chain-{chain}.begun")
 }

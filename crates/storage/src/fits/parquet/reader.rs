@@ -1,4 +1,4 @@
-//! Parquet back into a fit: files of this library, and tables of whoever calls their columns alike.
+//! The reader of Parquet files, for files of this library and tables with the same names of columns.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -6,17 +6,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use sgmcmc_samplers::run::Fit;
+use sgmcmc_fit::Fit;
 
 use super::{FIRST, OWN};
 use crate::error::{Error, Place, Problem, Result};
 use crate::fits::directory::files_in;
 use crate::fits::extra::Extra;
-use crate::fits::table::{self, Grouped, Planned, fill_gaps};
+use crate::fits::table::{self, Planned, fill_gaps};
 use crate::limit::{Budget, memory_limit};
 use crate::read::parquet::{float_cells, open_column, problem};
 
-/// The columns of all parts, one after another.
+/// The concatenated columns of all parts.
 #[derive(Default)]
 struct Table {
     names: Vec<String>,
@@ -27,13 +27,17 @@ struct Table {
 
 /// Reads a file, or all parts in a directory, into one fit.
 ///
-/// Of tables that others wrote, `chain`, `draw`, `iteration`, `weight` and `lp` mean what they mean here, and every other column is a
-/// value; only values are needed.
+/// In tables of other programs, the columns `chain`, `draw`, `iteration`, `weight` and `lp` have the same meaning and
+/// are optional. Every other column is a value.
 ///
 /// # Errors
 ///
-/// With file and column: if it is no Parquet file or a damaged one, if a column is no column of numbers, or if parts have different
-/// columns.
+/// Returns an error with file and column if a file is not a Parquet file or damaged, a column does not have numbers, or
+/// the parts have different columns.
+///
+/// # Examples
+///
+/// See [`write`](super::write).
 pub fn read(path: impl AsRef<Path>) -> Result<Fit> {
     read_within(path.as_ref(), memory_limit())
 }
@@ -44,14 +48,14 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
     let mut table = Table::default();
     let mut planned = if path.is_dir() { begun_in(path)? } else { Planned::new() };
     for file in &files {
-        // The `parquet` crate may panic on a damaged file; for whoever reads a file that is an error like any other.
+        // The `parquet` crate may panic on a damaged file. The panic is converted to an error.
         let read = catch_unwind(AssertUnwindSafe(|| read_file(file, &mut budget)));
         let part = read.unwrap_or_else(|_| {
             Err(Error::file(file, Problem::Corrupt { detail: "its pages make no sense".into() }))
         })?;
         for (number, draws) in &part.planned {
-            let most = planned.entry(*number).or_default();
-            *most = (*draws).max(*most);
+            let largest = planned.entry(*number).or_default();
+            *largest = (*draws).max(*largest);
         }
         if table.names.is_empty() {
             table = part;
@@ -68,7 +72,7 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
     assemble(path, Table { planned, ..table })
 }
 
-/// The chains that began to write to a directory, and how many draws they were to make.
+/// Returns the chains that began to write to a directory, and the number of draws that they were to make.
 fn begun_in(directory: &Path) -> Result<Planned> {
     let fail = |error| Error::file(directory, Problem::Io(error));
     let mut begun = Planned::new();
@@ -85,6 +89,7 @@ fn begun_in(directory: &Path) -> Result<Planned> {
     Ok(begun)
 }
 
+/// Reads one file.
 fn read_file(path: &Path, budget: &mut Budget) -> Result<Table> {
     let file = File::open(path).map_err(|error| Error::file(path, Problem::Io(error)))?;
     let reader = SerializedFileReader::new(file).map_err(|error| Error::file(path, problem(&error)))?;
@@ -94,17 +99,17 @@ fn read_file(path: &Path, budget: &mut Budget) -> Result<Table> {
     let planned = extra.as_ref().map(|extra| extra.planned.clone()).unwrap_or_default();
     let mut table = Table { extra, planned, ..Table::default() };
     for (number, column) in metadata.schema_descr().columns().iter().enumerate() {
-        let place = || Place::default().column(column.name());
+        let location = || Place::default().column(column.name());
         if column.max_rep_level() > 0 {
-            let problem = Problem::WrongType { found: "a list".into(), expected: "one number per draw is wanted" };
-            return Err(Error::at(path, place(), problem));
+            let problem = Problem::WrongType { found: "a list".into(), expected: "one number per draw is expected" };
+            return Err(Error::at(path, location(), problem));
         }
         let mut values = Vec::new();
         for group in 0..reader.num_row_groups() {
-            let cells = open_column(&reader, group, number, budget).map_err(|p| Error::at(path, place(), p))?;
+            let cells = open_column(&reader, group, number, budget).map_err(|p| Error::at(path, location(), p))?;
             float_cells(cells, &mut values, budget).map_err(|(row, problem)| {
-                let place = row.map_or_else(Place::default, Place::row).column(column.name());
-                Error::at(path, place, problem)
+                let location = row.map_or_else(Place::default, Place::row).column(column.name());
+                Error::at(path, location, problem)
             })?;
         }
         table.names.push(column.name().to_owned());
@@ -117,14 +122,15 @@ fn read_file(path: &Path, budget: &mut Budget) -> Result<Table> {
     Ok(table)
 }
 
+/// Converts a table to a fit.
 fn assemble(path: &Path, table: Table) -> Result<Fit> {
     let Table { names, columns, extra, planned } = table;
     let first = FIRST.map(|first| names.iter().position(|name| name == first));
     let own = extra.filter(|extra| {
-        first.iter().enumerate().all(|(place, found)| *found == Some(place))
+        first.iter().enumerate().all(|(position, found)| *found == Some(position))
             && names.len() == FIRST.len() + extra.stats.len() + extra.layout.value_count()
     });
-    // Of this library's tables the places of columns are known; of others, their names.
+    // The tables of this library have a known order of columns. Other tables have known names.
     let (layout, stats, order) = match &own {
         Some(extra) => {
             let values = FIRST.len() + extra.stats.len();
@@ -137,9 +143,8 @@ fn assemble(path: &Path, table: Table) -> Result<Fit> {
                 .filter(|(i, _)| !first.contains(&Some(*i)))
                 .map(|(i, n)| (i, n.as_str()))
                 .collect();
-            let grouped: Vec<Grouped> = table::group(&others, false);
-            let order = grouped.iter().flat_map(|(.., columns)| columns.iter().copied()).collect();
-            (table::layout(path, grouped.into_iter().map(|(name, shape, _)| (name, shape)))?, Vec::new(), order)
+            let (layout, order) = table::layout_of_columns(path, table::group(&others, false))?;
+            (layout, Vec::new(), order)
         }
     };
     // The rows of each chain, in the order of its draws.
@@ -153,18 +158,19 @@ fn assemble(path: &Path, table: Table) -> Result<Fit> {
     let take = |rows: &[usize], column: usize| rows.iter().map(|row| columns[column][*row]).collect::<Vec<f64>>();
     let chains = chains.iter().map(|(number, rows)| {
         let whole = |column| take(rows, column).into_iter().map(|number| number as u64).collect();
-        let chain = table::Chain {
+        table::Chain {
+            number: *number as usize,
+            draws: rows.len(),
             iterations: first[2].map(whole),
             weights: first[3].map(|column| take(rows, column)),
             log_posterior: first[4].map(|column| take(rows, column)),
             stats: stats.iter().cloned().zip((FIRST.len()..).map(|column| take(rows, column))).collect(),
             values: order.iter().map(|column| take(rows, *column)).collect(),
-        };
-        (*number as usize, chain, rows.len())
+        }
     });
     let fit = table::fit(path, layout, chains.collect(), &planned)?;
     match own {
-        Some(extra) => extra.dress(path, fit),
+        Some(extra) => extra.apply_to(path, fit),
         None => Ok(fit),
     }
 }

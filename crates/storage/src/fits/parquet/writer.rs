@@ -1,4 +1,4 @@
-//! Draws into Parquet.
+//! The writers of Parquet files.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -11,23 +11,23 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
-use sgmcmc_core::{Error, Result};
-use sgmcmc_samplers::run::Fit;
-use sgmcmc_samplers::sink::{Draw, Schema, Sink};
+use sgmcmc_fit::Fit;
+use sgmcmc_fit::sink::{Draw, Schema, Sink};
+use sgmcmc_gradient::{Error, Result};
 
 use super::{FIRST, OWN, begun_name};
-use crate::fits::append::{failed, other};
+use crate::fits::append::{failed, io_error};
 use crate::fits::extra::Extra;
 use crate::fits::table::{draws_per_block, each_draw, stat_names, unique};
 use crate::output;
 
-/// Rows that wait to be written, column by column.
+/// The pending rows, stored by column.
 #[derive(Debug, Default)]
 struct Rows {
     chains: Vec<i64>,
     draws: Vec<i64>,
     iterations: Vec<i64>,
-    /// Weight, log posterior, sample statistics and values.
+    /// The weight, the log posterior, the sample statistics and the values.
     numbers: Vec<Vec<f64>>,
 }
 
@@ -36,9 +36,10 @@ impl Rows {
         Self { numbers: vec![Vec::new(); 2 + numbers], ..Self::default() }
     }
 
-    fn push(&mut self, chain: usize, place: usize, draw: &Draw<'_>) {
+    /// Appends draw number `number` of a chain.
+    fn push(&mut self, chain: usize, number: usize, draw: &Draw<'_>) {
         self.chains.push(chain as i64);
-        self.draws.push(place as i64);
+        self.draws.push(number as i64);
         self.iterations.push(draw.iteration as i64);
         let first = [draw.weight, draw.log_posterior];
         let row = first.iter().chain(draw.stats).chain(draw.values);
@@ -49,7 +50,7 @@ impl Rows {
         self.chains.len()
     }
 
-    /// Writes them as a row group, and forgets them.
+    /// Writes the rows as a row group and removes them.
     fn write<W: Write + Send>(&mut self, file: &mut SerializedFileWriter<W>) -> Written<()> {
         let mut group = file.next_row_group()?;
         let mut integers = [&mut self.chains, &mut self.draws, &mut self.iterations].into_iter();
@@ -69,8 +70,9 @@ impl Rows {
     }
 }
 
+/// Returns the schema of the table.
 fn table(extra: &Extra) -> Written<TypePtr> {
-    let elements = extra.layout.elements();
+    let elements = extra.layout.value_names();
     let others = extra.stats.iter().chain(&elements).map(String::as_str);
     let named = unique(others, &FIRST);
     let columns = FIRST.into_iter().chain(named.iter().map(String::as_str)).enumerate().map(|(number, name)| {
@@ -81,10 +83,11 @@ fn table(extra: &Extra) -> Written<TypePtr> {
     Ok(Arc::new(Type::group_type_builder("draws").with_fields(columns).build()?))
 }
 
+/// Starts a file with the metadata of this library.
 fn begin<W: Write + Send>(file: W, extra: &Extra) -> Written<SerializedFileWriter<W>> {
     let own = KeyValue { key: OWN.into(), value: Some(extra.to_json()) };
     let properties = WriterProperties::builder()
-        // Draws hardly ever come twice.
+        // A dictionary does not help, because draws are rarely repeated.
         .set_dictionary_enabled(false)
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_key_value_metadata(Some(vec![own]))
@@ -92,25 +95,44 @@ fn begin<W: Write + Send>(file: W, extra: &Extra) -> Written<SerializedFileWrite
     SerializedFileWriter::new(file, table(extra)?, Arc::new(properties))
 }
 
-/// Writes the draws of one chain to parts in a directory as they are made; the chains of a run share the directory.
+/// A sink that writes the draws of one chain to parts in a directory. The chains of a run share the directory.
 ///
-/// What is lost when a run is killed is the part being filled: at most 1000 draws or what [`every`](Self::every) says, none at a
-/// checkpoint. With checkpoints, parts after the saved place are replaced.
+/// A killed run loses the part that is being filled: at most 1000 draws or the number of [`every`](Self::every), and
+/// none that were flushed at a checkpoint. A run that is resumed from a checkpoint replaces the later parts.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::storage::fits::{self, parquet::ParquetDraws};
+///
+/// let directory = std::env::temp_dir().join("sgmcmc-doc-run.parquet");
+/// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
+/// hmc(&model, &Dataset::none(), 0.5)
+///     .chains(2)
+///     .sample_into(&zeros([2]), 20, |_| ParquetDraws::new(&directory).every(10))?;
+/// assert_eq!(fits::open(&directory)?.chains().len(), 2);
+/// # std::fs::remove_dir_all(directory)?;
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct ParquetDraws {
     directory: PathBuf,
+    /// The number of draws per part, if it is set.
     every: Option<usize>,
     chain: usize,
     extra: Option<Extra>,
     rows: Rows,
+    /// The number of draws per part.
     limit: usize,
-    /// Parts and draws written so far.
+    /// The number of parts and of draws written so far.
     written: [u64; 2],
-    clean: bool,
+    /// Whether the parts of an earlier run have been removed.
+    cleaned: bool,
 }
 
 impl ParquetDraws {
-    /// Draws go to the directory at `path`, which is made when the chain begins.
+    /// Creates a sink that writes to the directory at `path`. The directory is created when the chain begins.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             directory: path.into(),
@@ -120,25 +142,27 @@ impl ParquetDraws {
             rows: Rows::default(),
             limit: 1,
             written: [0; 2],
-            clean: false,
+            cleaned: false,
         }
     }
 
-    /// A part for every so many draws.
+    /// Sets the number of draws per part.
     #[must_use]
     pub fn every(self, draws: usize) -> Self {
         Self { every: Some(draws.max(1)), ..self }
     }
 
+    /// Returns the path of a part.
     fn part(&self, number: u64) -> PathBuf {
         self.directory.join(format!("chain-{}-part-{number:06}.parquet", self.chain))
     }
 
-    fn put(&mut self) -> Result<()> {
+    /// Writes the pending rows as a part.
+    fn write_part(&mut self) -> Result<()> {
         if self.rows.len() == 0 {
             return Ok(());
         }
-        self.clean()?;
+        self.remove_later_parts()?;
         let Some(extra) = &self.extra else { return Ok(()) };
         let path = self.part(self.written[0]);
         let draws = self.rows.len() as u64;
@@ -148,20 +172,20 @@ impl ParquetDraws {
                 rows.write(&mut file)?;
                 file.close().map(|_| ())
             });
-            write.map_err(other)
+            write.map_err(io_error)
         });
         written.map_err(|error| failed(&path, error))?;
         self.written = [self.written[0] + 1, self.written[1] + draws];
         Ok(())
     }
 
-    /// Removes the parts that an earlier run left behind this place.
-    fn clean(&mut self) -> Result<()> {
+    /// Removes the later parts of an earlier run.
+    fn remove_later_parts(&mut self) -> Result<()> {
         let mut number = self.written[0];
-        while !self.clean {
+        while !self.cleaned {
             match output::remove_file(self.part(number)) {
                 Ok(()) => number += 1,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => self.clean = true,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => self.cleaned = true,
                 Err(error) => return Err(failed(&self.part(number), error)),
             }
         }
@@ -175,24 +199,24 @@ impl Sink for ParquetDraws {
     fn begin(&mut self, schema: &Schema) -> Result<()> {
         output::create_dir_all(&self.directory).map_err(|error| failed(&self.directory, error))?;
         let numbers = schema.stats.len() + schema.layout.value_count();
-        (self.chain, self.rows, self.written, self.clean) = (schema.chain, Rows::new(numbers), [0; 2], false);
+        (self.chain, self.rows, self.written, self.cleaned) = (schema.chain, Rows::new(numbers), [0; 2], false);
         self.limit = self.every.unwrap_or_else(|| draws_per_block(numbers));
-        self.extra = Some(Extra::streamed(schema, None));
-        // Readers of directories pass over names that start with a dot.
+        self.extra = Some(Extra::from_schema(schema, None));
+        // Readers of directories skip names that start with a dot.
         let begun = self.directory.join(begun_name(self.chain));
         let written = output::write_atomically(&begun, |file| write!(file, "{}", schema.draws));
         written.map_err(|error| failed(&begun, error))
     }
 
     fn record(&mut self, draw: &Draw<'_>) -> Result<()> {
-        let place = self.written[1] as usize + self.rows.len();
-        self.rows.push(self.chain, place, draw);
-        if self.rows.len() >= self.limit { self.put() } else { Ok(()) }
+        let number = self.written[1] as usize + self.rows.len();
+        self.rows.push(self.chain, number, draw);
+        if self.rows.len() >= self.limit { self.write_part() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> Result<()> {
-        self.put()?;
-        self.clean()
+        self.write_part()?;
+        self.remove_later_parts()
     }
 
     fn save(&self) -> Result<Vec<u8>> {
@@ -201,10 +225,10 @@ impl Sink for ParquetDraws {
 
     fn restore(&mut self, saved: &[u8]) -> Result<()> {
         let ([parts, draws], []) = saved.as_chunks::<8>() else {
-            return Err(Error::Checkpoint { reason: "it has no place among the parts of the draws".into() });
+            return Err(Error::Checkpoint { reason: "it has no position among the parts of the draws".into() });
         };
         self.written = [u64::from_le_bytes(*parts), u64::from_le_bytes(*draws)];
-        self.clean = false;
+        self.cleaned = false;
         match self.written[0].checked_sub(1).map(|last| self.part(last)) {
             Some(last) if !last.exists() => Err(failed(&last, "the checkpoint was made after it, but it is not there")),
             _ => Ok(()),
@@ -212,31 +236,46 @@ impl Sink for ParquetDraws {
     }
 
     fn finish(mut self) -> PathBuf {
-        // Whatever could not be written was reported when it was recorded or flushed.
+        // Errors were reported when the draws were recorded or flushed.
         let _ = self.flush();
         std::mem::take(&mut self.directory)
     }
 }
 
-/// Writes a whole fit to one file, replaced all or nothing.
+/// Writes a whole fit to one file. An existing file is replaced atomically.
 ///
 /// # Errors
 ///
-/// If the file cannot be written.
+/// Returns an error if the file cannot be written.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::storage::fits::parquet;
+///
+/// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
+/// let fit = hmc(&model, &Dataset::none(), 0.5).sample(&zeros([2]), 20)?;
+/// let path = std::env::temp_dir().join("sgmcmc-doc-write.parquet");
+/// parquet::write(&fit, &path)?;
+/// assert_eq!(parquet::read(&path)?.chains(), fit.chains());
+/// # std::fs::remove_file(path)?;
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 pub fn write(fit: &Fit, path: impl AsRef<Path>) -> crate::Result<()> {
-    crate::fits::write_file(path.as_ref(), |file| write_to(fit, file).map_err(other))
+    crate::fits::write_file(path.as_ref(), |file| write_to(fit, file).map_err(io_error))
 }
 
 fn write_to<W: Write + Send>(fit: &Fit, file: W) -> Written<()> {
     let stats = stat_names(fit);
     let mut rows = Rows::new(stats.len() + fit.layout().value_count());
-    let mut file = begin(file, &Extra::of(fit))?;
+    let mut file = begin(file, &Extra::from_fit(fit))?;
     let limit = draws_per_block(rows.numbers.len()) * 10;
     for (number, chain) in fit.chains().iter().enumerate() {
-        let mut place = 0;
+        let mut index = 0;
         each_draw(chain, &stats, |draw| {
-            rows.push(number, place, draw);
-            place += 1;
+            rows.push(number, index, draw);
+            index += 1;
             if rows.len() >= limit { rows.write(&mut file) } else { Ok(()) }
         })?;
     }

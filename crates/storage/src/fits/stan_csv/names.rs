@@ -1,12 +1,13 @@
-//! Names of columns.
+//! The names of columns.
 
 use std::collections::HashSet;
 
-use sgmcmc_core::Layout;
+use sgmcmc_gradient::Layout;
 
 use super::RENAMED;
 
-/// The columns of values, and which value each is: of a parameter, the first subscript is the fastest.
+/// Returns the names of the columns of values and the index of each value. The elements of a parameter are in
+/// column-major order.
 pub(super) fn value_columns(layout: &Layout) -> Vec<(String, usize)> {
     let mut used = HashSet::new();
     let mut columns = Vec::new();
@@ -33,7 +34,7 @@ pub(super) fn value_columns(layout: &Layout) -> Vec<(String, usize)> {
     columns
 }
 
-/// The columns of sample statistics that come after `lp__`: the weight's, the iteration's, then `stats`.
+/// Returns the columns of sample statistics after `lp__`: the weight, the iteration, then `stats`.
 pub(super) fn stat_columns(stats: &[String]) -> Vec<String> {
     let weight = if stats.iter().any(|name| name == "step_size") { "weight__" } else { "stepsize__" };
     let mut columns = vec![weight.to_owned(), "iteration__".to_owned()];
@@ -46,7 +47,8 @@ pub(super) fn stat_columns(stats: &[String]) -> Vec<String> {
     columns
 }
 
-/// Letters, digits and underscores, starting with a letter and without the two underscores that mark sample statistics.
+/// Returns a name of letters, digits and underscores that starts with a letter and does not end in an underscore,
+/// because two underscores mark sample statistics.
 fn plain(name: &str) -> String {
     let mut plain: String =
         name.chars().map(|character| if character.is_ascii_alphanumeric() { character } else { '_' }).collect();
@@ -57,6 +59,7 @@ fn plain(name: &str) -> String {
     plain
 }
 
+/// Returns `name`, with a number appended if it is in use.
 fn distinct(name: &str, used: &mut HashSet<String>) -> String {
     let numbered = (2..).map(|number| format!("{name}_{number}"));
     let candidates = std::iter::once(name.to_owned()).chain(numbered);
@@ -78,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn the_weight_makes_room_for_a_step_size() {
+    fn the_weight_is_renamed_if_there_is_a_step_size() {
         let names = |stats: &[&str]| stat_columns(&stats.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
         assert_eq!(names(&["alpha", "weight"]), ["stepsize__", "iteration__", "alpha__", "weight_2__"]);
         assert_eq!(names(&["step_size", "diverging"]), ["weight__", "iteration__", "stepsize__", "divergent__"]);

@@ -1,36 +1,38 @@
-//! CmdStan's text format back into a fit: files of this library, of CmdStan, and of whoever writes alike.
+//! The reader of CmdStan's text format, for files of this library, CmdStan and other programs.
 
-use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
-use sgmcmc_core::Layout;
-use sgmcmc_samplers::run::Fit;
+use sgmcmc_fit::Fit;
+use sgmcmc_gradient::Layout;
 
 use super::names::value_columns;
 use super::{OWN, RENAMED};
-use crate::error::{Error, Place, Problem, Result};
+use crate::error::{Error, Problem, Result};
+use crate::fits::Format;
 use crate::fits::directory::{begun_in, files_in};
 use crate::fits::extra::Extra;
-use crate::fits::table::{self, Grouped, Planned};
-use crate::fits::{Format, of_file};
+use crate::fits::lines::{NumberTable, WholeLines, error_in_line};
+use crate::fits::recognize::recognize_file;
+use crate::fits::table::{self, Planned};
 use crate::limit::{Budget, memory_limit};
-use crate::source::open_plain;
 
-/// One file as it is read.
+/// The content of one file.
 #[derive(Default)]
 struct Chain {
+    /// The number of the chain, counted from 1.
     id: Option<u64>,
     extra: Option<Extra>,
-    names: Vec<String>,
-    columns: Vec<Vec<f64>>,
+    table: NumberTable,
+    /// The sampling time in seconds.
     seconds: f64,
-    /// What the comments of CmdStan say of the number of draws.
+    /// The number of iterations in the comments of CmdStan.
     samples: Option<usize>,
+    /// The thinning interval in the comments of CmdStan.
     thin: Option<usize>,
 }
 
 impl Chain {
-    /// The number of draws the chain was to make, if that is known.
+    /// Returns the number of draws that the chain was to make, if it is known.
     fn planned(&self) -> Option<usize> {
         match &self.extra {
             Some(extra) => extra.planned.values().next().copied(),
@@ -39,14 +41,27 @@ impl Chain {
     }
 }
 
-/// Reads one file, or all Stan CSV files of a directory, one chain each, in the order of their `id`.
+/// Reads one file, or all Stan CSV files of a directory as one chain each, in the order of their `id`.
 ///
-/// Draws of a warm-up that was saved are left out. Of a file that was cut, all whole lines are read.
+/// Draws of a saved warm-up are skipped. All whole lines of a truncated file are read.
 ///
 /// # Errors
 ///
-/// With file, line and column: if there is no draw, a line has too few fields, a field is no number, or files in one directory have
-/// different parameters.
+/// Returns an error with file, line and column if there is no draw, a line has the wrong number of fields, a field is
+/// not a number, or the files of a directory have different parameters.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::storage::fits::stan_csv;
+///
+/// let path = std::env::temp_dir().join("sgmcmc-doc-read-stan.csv");
+/// std::fs::write(&path, "# stan_version_major = 2\nlp__,mu\n-2.5,0.25\n-2,0.5\n")?;
+/// let fit = stan_csv::read(&path)?;
+/// assert_eq!(fit.element("mu")?, [[0.25, 0.5]]);
+/// # std::fs::remove_file(path)?;
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 pub fn read(path: impl AsRef<Path>) -> Result<Fit> {
     read_within(path.as_ref(), memory_limit())
 }
@@ -56,7 +71,7 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
     let (files, begun) = if path.is_dir() {
         let mut files = Vec::new();
         for file in files_in(path, "csv")? {
-            if matches!(of_file(&file), Ok(Some(Format::StanCsv))) {
+            if matches!(recognize_file(&file), Ok(Some(Format::StanCsv))) {
                 files.push(file);
             }
         }
@@ -76,35 +91,44 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
     if own && info.seconds.len() != chains.len() {
         info.seconds = chains.iter().map(|(chain, _)| chain.seconds).collect();
     }
-    let names = first.names.clone();
+    let names = first.table.names.clone();
     let (mut read, mut planned, mut endings) = (Vec::new(), Planned::new(), Vec::new());
-    for (place, (mut chain, file)) in chains.into_iter().enumerate() {
-        if chain.names != names {
+    for (index, (mut chain, file)) in chains.into_iter().enumerate() {
+        if chain.table.names != names {
             let detail = "its columns are not those of the other files".to_owned();
             return Err(Error::file(&file, Problem::Corrupt { detail }));
         }
-        // The files of one fit have different ids; others come in the order of their names.
-        let number = if own { chain.id.map_or(place, |id| id.saturating_sub(1) as usize) } else { place };
+        // The files of one fit of this library have different ids. Files of other programs are numbered by their names.
+        let number = if own { chain.id.map_or(index, |id| id.saturating_sub(1) as usize) } else { index };
         planned.extend(chain.planned().map(|draws| (number, draws)));
         endings.extend(chain.extra.as_mut().and_then(|extra| extra.endings.pop()));
-        let draws = chain.columns.first().map_or(0, Vec::len);
-        read.push((number, columns(chain, &order, own), draws));
+        read.push(table::Chain { number, ..columns(chain, &order, own) });
     }
-    // Ids count from 1.
+    // Ids are counted from 1.
     begun.into_iter().for_each(|id| _ = planned.entry(id.saturating_sub(1)).or_insert(1));
     if own && path.is_dir() {
-        table::fill_gaps(&mut planned, read.iter().map(|(number, ..)| *number));
+        table::fill_gaps(&mut planned, read.iter().map(|chain| chain.number));
     }
     let fit = table::fit(path, layout.clone(), read, &planned)?;
-    if own { Extra { layout, stats: Vec::new(), info: Some(info), endings, planned }.dress(path, fit) } else { Ok(fit) }
+    if own {
+        Extra { layout, stats: Vec::new(), info: Some(info), endings, planned }.apply_to(path, fit)
+    } else {
+        Ok(fit)
+    }
 }
 
-/// The layout, and the column of each value.
+/// Returns the layout and the column of each value.
 fn layout(path: &Path, chain: &Chain) -> Result<(Layout, Vec<usize>)> {
-    let values: Vec<(usize, &str)> =
-        chain.names.iter().enumerate().map(|(i, name)| (i, name.as_str())).filter(|(_, name)| !is_stat(name)).collect();
+    let values: Vec<(usize, &str)> = chain
+        .table
+        .names
+        .iter()
+        .enumerate()
+        .map(|(i, name)| (i, name.as_str()))
+        .filter(|(_, name)| !is_stat(name))
+        .collect();
     if let Some(extra) = &chain.extra {
-        // The comment may announce any number of values, but the columns are there.
+        // The comment may announce any number of values. The columns confirm it.
         let fits = extra.layout.value_count() == values.len();
         let own = if fits { value_columns(&extra.layout) } else { Vec::new() };
         if fits && own.iter().zip(&values).all(|((own, _), (_, name))| own == name) {
@@ -113,18 +137,20 @@ fn layout(path: &Path, chain: &Chain) -> Result<(Layout, Vec<usize>)> {
             return Ok((extra.layout.clone(), order));
         }
     }
-    let grouped: Vec<Grouped> = table::group(&values, true);
-    let order = grouped.iter().flat_map(|(.., columns)| columns.iter().copied()).collect();
-    Ok((table::layout(path, grouped.into_iter().map(|(name, shape, _)| (name, shape)))?, order))
+    table::layout_of_columns(path, table::group(&values, true))
 }
 
+/// Sorts the columns of a file into values, in the order of the layout, and statistics.
 fn columns(mut chain: Chain, order: &[usize], own: bool) -> table::Chain {
     let stats = chain.extra.take().filter(|_| own).map(|extra| extra.stats).unwrap_or_default();
-    let weight = if chain.names.iter().any(|name| name == "weight__") { "weight__" } else { "stepsize__" };
-    let mut found =
-        table::Chain { values: order.iter().map(|c| chain.columns[*c].clone()).collect(), ..Default::default() };
+    let weight = if chain.table.names.iter().any(|name| name == "weight__") { "weight__" } else { "stepsize__" };
+    let mut found = table::Chain {
+        draws: chain.table.len(),
+        values: order.iter().map(|column| chain.table.columns[*column].clone()).collect(),
+        ..Default::default()
+    };
     let mut given = stats.into_iter();
-    for (name, column) in chain.names.iter().zip(chain.columns).filter(|(name, _)| is_stat(name)) {
+    for (name, column) in chain.table.names.iter().zip(chain.table.columns).filter(|(name, _)| is_stat(name)) {
         match name.as_str() {
             "lp__" => found.log_posterior = Some(column),
             "iteration__" if own => found.iterations = Some(column.into_iter().map(|number| number as u64).collect()),
@@ -139,60 +165,45 @@ fn columns(mut chain: Chain, order: &[usize], own: bool) -> table::Chain {
     found
 }
 
+/// Returns whether a column is a sample statistic.
 fn is_stat(name: &str) -> bool {
     name.ends_with("__")
 }
 
 fn read_file(path: &Path, budget: &mut Budget) -> Result<Chain> {
-    let mut reader = open_plain(path)?;
+    let mut lines = WholeLines::open(path)?;
     let mut chain = Chain::default();
-    let mut line = Vec::new();
-    for number in 1.. {
-        line.clear();
-        let read = (&mut reader).take(budget.left()).read_until(b'\n', &mut line);
-        let read = read.map_err(|error| Error::at(path, Place::line(number), Problem::reading(error)))?;
-        if read as u64 == budget.left() && read > 0 {
-            return Err(Error::at(path, Place::line(number), budget.exceeded()));
-        }
-        // A line without an end was cut: its last number may be another.
-        if !line.ends_with(b"\n") {
-            break;
-        }
-        let place = Place::line(number);
-        let not_text = |_| Problem::Corrupt { detail: "it is no text".into() };
-        let text = std::str::from_utf8(&line).map_err(|error| Error::at(path, place.clone(), not_text(error)))?.trim();
+    while let Some((number, line)) = lines.next(budget)? {
+        let text = line.trim();
         if text.starts_with('#') {
-            comment(&mut chain, text);
+            read_comment(&mut chain, text);
         } else if text.is_empty() {
-        } else if chain.names.is_empty() {
-            chain.names = text.split(',').map(|name| name.trim().to_owned()).collect();
-            chain.columns = vec![Vec::new(); chain.names.len()];
+        } else if chain.table.names.is_empty() {
+            chain.table = NumberTable::new(text.split(',').map(|name| name.trim().to_owned()).collect());
         } else {
-            budget.take_elements::<f64>(chain.names.len() as u64).map_err(|p| Error::at(path, place.clone(), p))?;
-            row(&mut chain, text).map_err(|(column, problem)| {
-                Error::at(path, column.map_or(place.clone(), |column| place.clone().column(column)), problem)
-            })?;
+            chain.table.push(text, budget, error_in_line(path, number))?;
         }
     }
-    if chain.names.is_empty() {
+    if chain.table.names.is_empty() {
         let detail = "there is no whole line with the names of columns".into();
         return Err(Error::file(path, Problem::Truncated { detail }));
     }
-    if !chain.names.iter().any(|name| name == "lp__") {
+    if !chain.table.names.iter().any(|name| name == "lp__") {
         let detail = "there is no column `lp__`, which every Stan CSV file has".into();
         return Err(Error::file(path, Problem::Corrupt { detail }));
     }
     Ok(chain)
 }
 
-fn comment(chain: &mut Chain, text: &str) {
+/// Reads the settings in a comment.
+fn read_comment(chain: &mut Chain, text: &str) {
     if let Some(extra) = text.strip_prefix(OWN) {
         chain.extra = Extra::from_json(extra);
     } else if let Some(id) = text.strip_prefix("# id = ") {
         chain.id = id.trim_end_matches("(Default)").trim().parse().ok();
     } else if text.contains("Adaptation terminated") {
-        // What came before was the warm-up.
-        chain.columns.iter_mut().for_each(Vec::clear);
+        // The draws before this comment are those of the warm-up.
+        chain.table.columns.iter_mut().for_each(Vec::clear);
     } else if let Some(samples) = setting(text, "num_samples") {
         chain.samples = Some(samples);
     } else if let Some(thin) = setting(text, "thin") {
@@ -202,20 +213,8 @@ fn comment(chain: &mut Chain, text: &str) {
     }
 }
 
-/// The value of a comment such as `#     thin = 1 (Default)`.
+/// Returns the value of a comment such as `#     thin = 1 (Default)`.
 fn setting(text: &str, name: &str) -> Option<usize> {
     let value = text.trim_start_matches('#').trim_start().strip_prefix(name)?.trim_start().strip_prefix('=')?;
     value.trim_end_matches("(Default)").trim().parse().ok()
-}
-
-fn row(chain: &mut Chain, text: &str) -> Result<(), (Option<String>, Problem)> {
-    let found = text.split(',').count();
-    if found != chain.names.len() {
-        return Err((None, Problem::Ragged { found, expected: chain.names.len() }));
-    }
-    for ((field, column), name) in text.split(',').zip(&mut chain.columns).zip(&chain.names) {
-        let parsed = field.trim().parse();
-        column.push(parsed.map_err(|_| (Some(name.clone()), Problem::not_a_number(field.as_bytes(), "a number")))?);
-    }
-    Ok(())
 }

@@ -1,12 +1,12 @@
-//! Draws into CmdStan's text format.
+//! The writers of CmdStan's text format.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use sgmcmc_core::{Error, Result};
-use sgmcmc_samplers::run::{Ending, Fit, RunInfo};
-use sgmcmc_samplers::sink::{Draw, Schema, Sink};
+use sgmcmc_fit::sink::{Draw, Schema, Sink};
+use sgmcmc_fit::{ChainOutcome, Fit, RunInfo};
+use sgmcmc_gradient::{Error, Result};
 
 use super::OWN;
 use super::names::{stat_columns, value_columns};
@@ -14,43 +14,65 @@ use crate::fits::append::Append;
 use crate::fits::extra::Extra;
 use crate::fits::table::{draws_per_block, each_draw, stat_names};
 
-/// Writes the draws of one chain to a file as they are made.
+/// A sink that writes the draws of one chain to a file in CmdStan's format.
 ///
-/// Lines are written in blocks of at most 1000; what is lost when a run is killed is the block being filled, nothing at a
-/// checkpoint. With checkpoints the file goes on where the saved chain was. Give the chains of a run files in one directory that has
-/// nothing else, `chain-1.csv` and so on.
+/// Lines are written in blocks of at most 1000. A killed run loses the block that is being filled, and nothing that was
+/// flushed at a checkpoint. A run that is resumed from a checkpoint continues the file. Give the chains of a run files
+/// in one directory without other files, `chain-1.csv` and so on.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::storage::fits::{self, stan_csv::StanCsvDraws};
+///
+/// let directory = std::env::temp_dir().join("sgmcmc-doc-stan");
+/// std::fs::create_dir_all(&directory)?;
+/// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
+/// let file = |chain: usize| StanCsvDraws::new(directory.join(format!("chain-{}.csv", chain + 1)));
+/// hmc(&model, &Dataset::none(), 0.5).chains(2).sample_into(&zeros([2]), 20, file)?;
+/// assert_eq!(fits::open(&directory)?.chains().len(), 2);
+/// # std::fs::remove_dir_all(directory)?;
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct StanCsvDraws {
     file: Append,
     info: Option<RunInfo>,
-    /// How the chain ended, if that is known.
-    ending: Option<Ending>,
-    /// Written before the first line.
+    /// The outcome of the chain, if it is known.
+    outcome: Option<ChainOutcome>,
+    /// The comments and the names of the columns, until they are written.
     head: String,
-    /// Where in the head the number of draws is.
-    count_at: u64,
+    /// The offset of the number of draws in the file.
+    count_offset: u64,
     /// The value in each column.
     order: Vec<usize>,
+    /// The lines of the current block.
     lines: String,
-    waiting: usize,
+    /// The number of draws in the current block.
+    pending: usize,
+    /// The number of draws per block.
     block: usize,
+    /// The number of draws so far.
     draws: u64,
+    /// The sampling time before the chain was resumed, in seconds.
     seconds: f64,
     began: Instant,
 }
 
 impl StanCsvDraws {
-    /// Draws go to the file at `path`, which is made when the chain begins. The name must end in `.csv` for cmdstanpy.
+    /// Creates a sink that writes to the file at `path`. The file is created when the chain begins. cmdstanpy requires
+    /// that the name ends in `.csv`.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             file: Append::new(path.into()),
             info: None,
-            ending: None,
+            outcome: None,
             head: String::new(),
-            count_at: 0,
+            count_offset: 0,
             order: Vec::new(),
             lines: String::new(),
-            waiting: 0,
+            pending: 0,
             block: 1,
             draws: 0,
             seconds: 0.0,
@@ -58,23 +80,25 @@ impl StanCsvDraws {
         }
     }
 
-    /// How the run is made, for the comments.
+    /// Sets the run information for the comments.
     #[must_use]
     pub fn info(self, info: RunInfo) -> Self {
         Self { info: Some(info), ..self }
     }
 
-    fn put(&mut self) -> Result<()> {
+    /// Writes the current block and updates the number of draws.
+    fn write_block(&mut self) -> Result<()> {
         let bytes = std::mem::take(&mut self.head) + &std::mem::take(&mut self.lines);
-        self.waiting = 0;
+        self.pending = 0;
         if bytes.is_empty() {
             return Ok(());
         }
         let footer = footer(self.elapsed());
         self.file.write(bytes.as_bytes(), footer.as_bytes())?;
-        self.file.patch(self.count_at, count(self.draws).as_bytes())
+        self.file.overwrite(self.count_offset, count(self.draws).as_bytes())
     }
 
+    /// Returns the sampling time in seconds.
     fn elapsed(&self) -> f64 {
         self.seconds + self.began.elapsed().as_secs_f64()
     }
@@ -85,26 +109,26 @@ impl Sink for StanCsvDraws {
 
     fn begin(&mut self, schema: &Schema) -> Result<()> {
         self.file.begin()?;
-        let mut extra = Extra::streamed(schema, self.info.clone());
-        extra.endings.extend(self.ending.clone());
-        let (head, count_at) = head(&extra, schema.chain);
-        (self.head, self.count_at) = (head, count_at as u64);
+        let mut extra = Extra::from_schema(schema, self.info.clone());
+        extra.endings.extend(self.outcome.clone());
+        let (head, count_offset) = head(&extra, schema.chain);
+        (self.head, self.count_offset) = (head, count_offset as u64);
         self.order = value_columns(&schema.layout).into_iter().map(|(_, value)| value).collect();
         self.block = draws_per_block(3 + schema.stats.len() + self.order.len());
         self.lines.clear();
-        (self.waiting, self.draws, self.seconds, self.began) = (0, 0, 0.0, Instant::now());
+        (self.pending, self.draws, self.seconds, self.began) = (0, 0, 0.0, Instant::now());
         Ok(())
     }
 
     fn record(&mut self, draw: &Draw<'_>) -> Result<()> {
         push(&mut self.lines, draw, &self.order);
         self.draws += 1;
-        self.waiting += 1;
-        if self.waiting >= self.block { self.put() } else { Ok(()) }
+        self.pending += 1;
+        if self.pending >= self.block { self.write_block() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> Result<()> {
-        self.put()?;
+        self.write_block()?;
         self.file.sync()
     }
 
@@ -119,7 +143,7 @@ impl Sink for StanCsvDraws {
 
     fn restore(&mut self, saved: &[u8]) -> Result<()> {
         let ([end, draws, seconds], []) = saved.as_chunks::<8>() else {
-            return Err(Error::Checkpoint { reason: "it has no place in the file of draws".into() });
+            return Err(Error::Checkpoint { reason: "it has no position in the file of draws".into() });
         };
         let end = u64::from_le_bytes(*end);
         if end > 0 {
@@ -130,26 +154,41 @@ impl Sink for StanCsvDraws {
     }
 
     fn finish(mut self) -> PathBuf {
-        // Whatever could not be written was reported when it was recorded or flushed.
+        // Errors were reported when the draws were recorded or flushed.
         let _ = self.flush();
         self.file.path().to_path_buf()
     }
 }
 
-/// Writes a whole fit to the directory `path`, which appears when it is complete: `chain-1.csv` and so on.
+/// Writes a whole fit to the files `chain-1.csv` and so on in the directory `path`, which appears when it is complete.
 ///
 /// # Errors
 ///
-/// If the directory is not empty, or a file cannot be written.
+/// Returns an error if the directory is not empty, or a file cannot be written.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::storage::fits::stan_csv;
+///
+/// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
+/// let fit = hmc(&model, &Dataset::none(), 0.5).sample(&zeros([2]), 20)?;
+/// let path = std::env::temp_dir().join("sgmcmc-doc-write-stan.csv");
+/// stan_csv::write(&fit, &path)?;
+/// assert_eq!(stan_csv::read(&path)?.chains(), fit.chains());
+/// # std::fs::remove_dir_all(path)?;
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 pub fn write(fit: &Fit, path: impl AsRef<Path>) -> crate::Result<()> {
     crate::fits::directory::save(path.as_ref(), |directory| write_into(fit, directory))
 }
 
 pub(in crate::fits) fn write_into(fit: &Fit, directory: &Path) -> crate::Result<()> {
     let stats = stat_names(fit);
-    for (number, (chain, ending)) in fit.chains().iter().zip(fit.endings()).enumerate() {
+    for (number, (chain, outcome)) in fit.chains().iter().zip(fit.outcomes()).enumerate() {
         let mut sink = StanCsvDraws::new(directory.join(format!("chain-{}.csv", number + 1))).info(fit.info().clone());
-        sink.ending = Some(ending.clone());
+        sink.outcome = Some(outcome.clone());
         let layout = fit.layout().clone();
         sink.begin(&Schema { layout, draws: chain.len(), chain: number, stats: stats.clone() })?;
         sink.seconds = fit.info().seconds.get(number).copied().unwrap_or_default();
@@ -159,14 +198,14 @@ pub(in crate::fits) fn write_into(fit: &Fit, directory: &Path) -> crate::Result<
     Ok(())
 }
 
-/// All that stands above the first line of numbers, and where in it the number of draws is.
+/// Returns the text before the first draw, and the offset of the number of draws in it.
 fn head(extra: &Extra, chain: usize) -> (String, usize) {
     let info = extra.info.clone().unwrap_or_default();
     let mut head = String::from(
         "# stan_version_major = 2\n# stan_version_minor = 36\n# stan_version_patch = 0\n# model = sgmcmc_model\n\
          # method = sample (Default)\n#   sample\n#     num_samples = ",
     );
-    let count_at = head.len();
+    let count_offset = head.len();
     // Writing to a string cannot fail.
     let _ = write!(
         head,
@@ -174,7 +213,7 @@ fn head(extra: &Extra, chain: usize) -> (String, usize) {
          #     algorithm = fixed_param\n#         metric = unit_e\n#         max_depth = 10\n\
          # id = {}\n# random\n#   seed = {}\n{OWN}{}\nlp__",
         count(0),
-        // Not saved. cmdstanpy refuses 0, although it is what `fixed_param` has.
+        // The warm-up is not saved. cmdstanpy rejects 0, although `fixed_param` has no warm-up.
         info.burn_in.max(1),
         chain + 1,
         info.seed,
@@ -187,14 +226,15 @@ fn head(extra: &Extra, chain: usize) -> (String, usize) {
         head.push_str(&name);
     }
     head.push('\n');
-    (head, count_at)
+    (head, count_offset)
 }
 
-/// As wide for any number of draws, so that it can be replaced.
+/// Returns the number of draws in a field of fixed width, so that it can be overwritten.
 fn count(draws: u64) -> String {
     format!("{draws:<20}")
 }
 
+/// Returns the comments after the last draw.
 fn footer(seconds: f64) -> String {
     format!(
         "# \n#  Elapsed Time: 0 seconds (Warm-up)\n#                {seconds:.3} seconds (Sampling)\n\
@@ -202,6 +242,7 @@ fn footer(seconds: f64) -> String {
     )
 }
 
+/// Appends the line of a draw.
 fn push(line: &mut String, draw: &Draw<'_>, order: &[usize]) {
     // The shortest form that reads back exactly. Writing to a string cannot fail.
     let _ = write!(line, "{:?},{:?},{}", draw.log_posterior, draw.weight, draw.iteration);

@@ -1,11 +1,11 @@
-//! The metadata of an array, version 2 and 3.
+//! The metadata of arrays, version 2 and 3.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-/// How the bytes of a chunk are compressed.
+/// The compression of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Compression {
     Gzip,
@@ -13,7 +13,7 @@ enum Compression {
     Zstd,
 }
 
-/// The type of the elements.
+/// The type of the elements, with their size in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Element {
     Float(usize),
@@ -22,7 +22,7 @@ enum Element {
     Bool,
 }
 
-/// An array: its shape and how its chunks are stored.
+/// The shape of an array and the encoding of its chunks.
 #[derive(Debug)]
 pub(super) struct ArrayInfo {
     pub(super) shape: Vec<u64>,
@@ -31,15 +31,16 @@ pub(super) struct ArrayInfo {
     element: Element,
     little_endian: bool,
     fill: f64,
-    /// In the order of decoding.
+    /// The compressions in the order of decoding.
     compressions: Vec<Compression>,
-    /// What stands before and between the subscripts of a chunk.
+    /// The text before the subscripts in the key of a chunk.
     prefix: &'static str,
+    /// The character between the subscripts in the key of a chunk.
     separator: char,
 }
 
 impl ArrayInfo {
-    /// Reads the metadata of the array in `directory`; none if it is no array.
+    /// Reads the metadata of the array in `directory`. Returns `None` if the directory is not an array.
     pub(super) fn read(directory: &Path) -> Option<Result<Self, String>> {
         let parse = |name: &str| -> Option<Value> {
             let text = std::fs::read(directory.join(name)).ok()?;
@@ -65,8 +66,8 @@ impl ArrayInfo {
             other => return Err(format!("its chunk keys are {other:?}, only `default` and `v2` are read")),
         };
         let (mut little_endian, mut compressions) = (true, Vec::new());
-        for (place, codec) in metadata["codecs"].as_array().into_iter().flatten().enumerate() {
-            match (codec["name"].as_str().unwrap_or_default(), place) {
+        for (position, codec) in metadata["codecs"].as_array().into_iter().flatten().enumerate() {
+            match (codec["name"].as_str().unwrap_or_default(), position) {
                 ("bytes", 0) => little_endian = codec["configuration"]["endian"] != "big",
                 ("gzip", 1..) => compressions.insert(0, Compression::Gzip),
                 ("zstd", 1..) => compressions.insert(0, Compression::Zstd),
@@ -78,7 +79,7 @@ impl ArrayInfo {
         let digits = kind.trim_start_matches(|c: char| c.is_ascii_alphabetic());
         let size = digits.parse::<usize>().unwrap_or(8) / 8;
         let element = element(kind.trim_end_matches(|c: char| c.is_ascii_digit()), size)
-            .ok_or_else(|| format!("`{kind}` is no type of numbers"))?;
+            .ok_or_else(|| format!("`{kind}` is not a type of numbers"))?;
         Ok(Self {
             shape: sizes(&metadata["shape"])?,
             chunk: sizes(&grid["configuration"]["chunk_shape"])?,
@@ -111,7 +112,7 @@ impl ArrayInfo {
                 let size = size.parse().ok()?;
                 element(["float", "int", "uint", "bool"].into_iter().find(|name| name.starts_with(kind))?, size)
             })
-            .ok_or_else(|| format!("`{kind}` is no type of numbers"))?;
+            .ok_or_else(|| format!("`{kind}` is not a type of numbers"))?;
         let names = attributes["_ARRAY_DIMENSIONS"].as_array();
         let separator = metadata["dimension_separator"].as_str().and_then(|text| text.chars().next());
         Ok(Self {
@@ -127,9 +128,9 @@ impl ArrayInfo {
         })
     }
 
-    /// The file of a chunk.
-    pub(super) fn chunk_file(&self, directory: &Path, place: &[u64]) -> PathBuf {
-        let subscripts: Vec<String> = place.iter().map(u64::to_string).collect();
+    /// Returns the file of a chunk.
+    pub(super) fn chunk_file(&self, directory: &Path, index: &[u64]) -> PathBuf {
+        let subscripts: Vec<String> = index.iter().map(u64::to_string).collect();
         let mut key = subscripts.join(&self.separator.to_string());
         if !self.prefix.is_empty() {
             key = format!("{}{}{key}", self.prefix, self.separator);
@@ -137,26 +138,27 @@ impl ArrayInfo {
         directory.join(key)
     }
 
-    /// The numbers of a chunk; `count` is known to fit in memory. A chunk that is not there has the fill value everywhere.
-    pub(super) fn read_chunk(&self, directory: &Path, place: &[u64], count: usize) -> Result<Vec<f64>, String> {
-        let file = self.chunk_file(directory, place);
+    /// Reads the `count` numbers of a chunk. A missing chunk has the fill value everywhere. The caller has checked the
+    /// memory limit.
+    pub(super) fn read_chunk(&self, directory: &Path, index: &[u64], count: usize) -> Result<Vec<f64>, String> {
+        let file = self.chunk_file(directory, index);
         let stored = match std::fs::read(&file) {
             Ok(stored) => stored,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(vec![self.fill; count]),
-            Err(error) => return Err(format!("chunk {place:?}: {error}")),
+            Err(error) => return Err(format!("chunk {index:?}: {error}")),
         };
         let expected = count.saturating_mul(self.element.size());
         let mut bytes = stored;
         for compression in &self.compressions {
-            bytes =
-                decompressed(*compression, &bytes, expected).map_err(|error| format!("chunk {place:?}: {error}"))?;
+            bytes = decompress(*compression, &bytes, expected).map_err(|error| format!("chunk {index:?}: {error}"))?;
         }
         if bytes.len() != expected {
-            return Err(format!("chunk {place:?} has {} bytes instead of {expected}", bytes.len()));
+            return Err(format!("chunk {index:?} has {} bytes instead of {expected}", bytes.len()));
         }
         Ok(bytes.chunks_exact(self.element.size()).map(|bytes| self.number(bytes)).collect())
     }
 
+    /// Decodes a number.
     fn number(&self, bytes: &[u8]) -> f64 {
         let mut eight = [0; 8];
         let used = &mut eight[..bytes.len()];
@@ -170,7 +172,7 @@ impl ArrayInfo {
             Element::Float(_) => f64::from(f32::from_bits(word as u32)),
             Element::Uint(_) => word as f64,
             Element::Bool => f64::from(word != 0),
-            // The sign is in the highest bit of the bytes that there are.
+            // The shifts extend the sign bit of a shorter integer.
             Element::Int(size) => (((word << (64 - 8 * size)) as i64) >> (64 - 8 * size)) as f64,
         }
     }
@@ -197,7 +199,7 @@ fn element(kind: &str, size: usize) -> Option<Element> {
 
 fn sizes(value: &Value) -> Result<Vec<u64>, String> {
     let sizes = value.as_array().and_then(|sizes| sizes.iter().map(Value::as_u64).collect());
-    sizes.ok_or_else(|| "its shape is no list of sizes".to_owned())
+    sizes.ok_or_else(|| "its shape is not a list of sizes".to_owned())
 }
 
 fn fill(value: &Value) -> f64 {
@@ -214,38 +216,38 @@ fn fill(value: &Value) -> f64 {
     }
 }
 
-/// The bytes of a chunk, of which there must not be more than `expected`.
-fn decompressed(compression: Compression, stored: &[u8], expected: usize) -> std::io::Result<Vec<u8>> {
+/// Decompresses a chunk to at most one byte more than `expected`.
+fn decompress(compression: Compression, stored: &[u8], expected: usize) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // One byte more than expected shows that there are too many.
-    let most = expected as u64 + 1;
+    // One byte more than expected shows that the chunk is too long.
+    let limit = expected as u64 + 1;
     match compression {
-        Compression::Gzip => flate2::read::MultiGzDecoder::new(stored).take(most).read_to_end(&mut bytes)?,
-        Compression::Zlib => flate2::read::ZlibDecoder::new(stored).take(most).read_to_end(&mut bytes)?,
-        Compression::Zstd => zstd::stream::read::Decoder::new(stored)?.take(most).read_to_end(&mut bytes)?,
+        Compression::Gzip => flate2::read::MultiGzDecoder::new(stored).take(limit).read_to_end(&mut bytes)?,
+        Compression::Zlib => flate2::read::ZlibDecoder::new(stored).take(limit).read_to_end(&mut bytes)?,
+        Compression::Zstd => zstd::stream::read::Decoder::new(stored)?.take(limit).read_to_end(&mut bytes)?,
     };
     Ok(bytes)
 }
 
-/// The metadata of an array that is written: version 3, chunks of plain little-endian numbers.
-pub(super) fn metadata(shape: &[u64], chunk: &[u64], whole: bool, dimensions: &[String]) -> Value {
+/// Returns the metadata of an array of version 3 with uncompressed little-endian chunks.
+pub(super) fn metadata(shape: &[u64], chunk: &[u64], integer: bool, dimensions: &[String]) -> Value {
     json!({
         "zarr_format": 3,
         "node_type": "array",
         "shape": shape,
-        "data_type": if whole { "int64" } else { "float64" },
+        "data_type": if integer { "int64" } else { "float64" },
         "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": chunk}},
         "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
-        "fill_value": if whole { json!(0) } else { json!("NaN") },
+        "fill_value": if integer { json!(0) } else { json!("NaN") },
         "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
         "attributes": {},
         "dimension_names": dimensions,
     })
 }
 
-/// The key of a chunk of an array that is written.
-pub(super) fn chunk_key(array: &str, place: &[u64]) -> String {
-    place.iter().fold(format!("{array}/c"), |key, subscript| format!("{key}/{subscript}"))
+/// Returns the key of a chunk of an array that is written.
+pub(super) fn chunk_key(array: &str, index: &[u64]) -> String {
+    index.iter().fold(format!("{array}/c"), |key, subscript| format!("{key}/{subscript}"))
 }
 
 #[cfg(test)]
@@ -279,7 +281,7 @@ mod tests {
             "codecs": [{"name": "bytes", "configuration": {"endian": "big"}}, {"name": "gzip"}]}"#;
         let bytes = [0, 1, 255, 255, 1, 0];
         assert_eq!(stored(version_3, "c/0", &gzip(&bytes), 3).unwrap(), [1.0, -1.0, 256.0]);
-        assert_eq!(stored(version_3, "c/1", &[], 3).unwrap(), [7.0; 3], "the chunk is not there");
+        assert_eq!(stored(version_3, "c/1", &[], 3).unwrap(), [7.0; 3], "the chunk is missing");
         assert!(stored(version_3, "c/0", &gzip(&[0; 1 << 20]), 3).unwrap_err().contains("instead of 6"));
         let version_2 = r#"{"zarr_format": 2, "shape": [2, 1], "chunks": [2, 1], "dtype": "<f4", "order": "C",
             "compressor": {"id": "zstd"}, "filters": null, "fill_value": null}"#;

@@ -1,4 +1,4 @@
-//! All numbers of an array from its chunks.
+//! Assembly of an array from its chunks.
 
 use std::path::Path;
 
@@ -6,7 +6,11 @@ use super::array::ArrayInfo;
 use crate::error::Problem;
 use crate::limit::Budget;
 
-/// Returns all numbers of the array in `directory` in row-major order, if the budget allows.
+/// Reads all numbers of the array in `directory` in row-major order.
+///
+/// # Errors
+///
+/// Returns an error if a chunk is damaged or the budget is exceeded.
 pub(super) fn read_all(info: &ArrayInfo, directory: &Path, budget: &mut Budget) -> Result<Vec<f64>, Problem> {
     let corrupt = |detail| Problem::Corrupt { detail };
     let ArrayInfo { shape, chunk, .. } = info;
@@ -25,19 +29,19 @@ pub(super) fn read_all(info: &ArrayInfo, directory: &Path, budget: &mut Budget) 
     }
     let per_chunk = numbers(chunk);
     let grid: Vec<u64> = shape.iter().zip(chunk).map(|(size, chunk)| size.div_ceil(*chunk)).collect();
-    let mut place = vec![0; shape.len()];
+    let mut index = vec![0; shape.len()];
     loop {
-        let read = info.read_chunk(directory, &place, per_chunk).map_err(corrupt)?;
-        copy(&mut values, shape, &read, chunk, &place);
-        if !advance(&mut place, &grid) {
+        let read = info.read_chunk(directory, &index, per_chunk).map_err(corrupt)?;
+        copy(&mut values, shape, &read, chunk, &index);
+        if !advance(&mut index, &grid) {
             return Ok(values);
         }
     }
 }
 
-/// Moves to the next place below `sizes`, the last subscript the fastest; false after the last one.
-fn advance(place: &mut [u64], sizes: &[u64]) -> bool {
-    for (subscript, size) in place.iter_mut().zip(sizes).rev() {
+/// Increments a multi-index below `sizes` in row-major order. Returns `false` after the last one.
+fn advance(index: &mut [u64], sizes: &[u64]) -> bool {
+    for (subscript, size) in index.iter_mut().zip(sizes).rev() {
         *subscript += 1;
         if *subscript < *size {
             return true;
@@ -47,9 +51,9 @@ fn advance(place: &mut [u64], sizes: &[u64]) -> bool {
     false
 }
 
-/// Copies the part of a chunk that lies inside the array, run by run along the last axis.
-fn copy(values: &mut [f64], shape: &[u64], read: &[f64], chunk: &[u64], place: &[u64]) {
-    let first: Vec<u64> = place.iter().zip(chunk).map(|(place, size)| place * size).collect();
+/// Copies the part of chunk number `index` that lies inside the array, one run along the last axis at a time.
+fn copy(values: &mut [f64], shape: &[u64], read: &[f64], chunk: &[u64], index: &[u64]) {
+    let first: Vec<u64> = index.iter().zip(chunk).map(|(index, size)| index * size).collect();
     let inside: Vec<u64> =
         shape.iter().zip(&first).zip(chunk).map(|((size, first), chunk)| (size - first).min(*chunk)).collect();
     let Some((run, outer)) = inside.split_last() else {
@@ -77,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chunks_are_put_in_their_places() {
+    fn chunks_are_assembled() {
         let directory = tempfile::tempdir().unwrap();
         let metadata = super::super::array::metadata(&[3, 5], &[2, 2], false, &["a".into(), "b".into()]);
         std::fs::write(directory.path().join("zarr.json"), metadata.to_string()).unwrap();

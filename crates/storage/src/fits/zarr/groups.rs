@@ -1,4 +1,4 @@
-//! Groups beside the draws.
+//! Groups other than the draws.
 
 use std::io;
 
@@ -10,26 +10,31 @@ use super::store::{Store, coordinate, group_metadata};
 use crate::error::{Error, Place, Problem, Result};
 use crate::fits::append::failed;
 
-/// An array with named dimensions: the pointwise log-likelihood is `[chain, draw, observation]`.
+/// An array with named dimensions, such as the pointwise log-likelihood with `[chain, draw, observation]`.
+///
+/// # Examples
+///
+/// See [`ZarrFit`](super::ZarrFit).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
-    /// Its name.
+    /// The name of the array.
     pub name: String,
-    /// The names of its dimensions. `chain` and `draw` get coordinates.
+    /// The names of the dimensions. `chain` and `draw` get coordinates.
     pub dimensions: Vec<String>,
-    /// Its size along each dimension.
+    /// The size along each dimension.
     pub shape: Vec<usize>,
-    /// Its values in row-major order.
+    /// The values in row-major order.
     pub values: Vec<f64>,
 }
 
+/// Writes a group of arrays and updates the metadata of the store.
 pub(super) fn write(store: &mut Store, group: &str, variables: &[Variable]) -> Result<()> {
     let refuse = |column: &str, detail: String| {
         Err(Error::at(store.path(), Place::default().column(column), Problem::Chunk { detail }))
     };
     let plain = |name: &str| !name.is_empty() && !name.contains(['/', '\\']) && !name.starts_with(['.', '_']);
     if GROUPS.contains(&group) || !plain(group) {
-        return refuse(group, "the group needs a name of its own, without `/` and not starting with `.` or `_`".into());
+        return refuse(group, "the group needs another name, without `/` and not starting with `.` or `_`".into());
     }
     for Variable { name, dimensions, shape, values } in variables {
         let count = shape.iter().try_fold(1_usize, |count, size| count.checked_mul(*size));
@@ -46,7 +51,7 @@ pub(super) fn write(store: &mut Store, group: &str, variables: &[Variable]) -> R
     }
     let mut nodes = vec![(group.to_owned(), group_metadata())];
     for variable in variables {
-        let written = put(store, group, variable, &mut nodes);
+        let written = write_array(store, group, variable, &mut nodes);
         written.map_err(|error| failed(&store.path().join(group).join(&variable.name), error))?;
     }
     store.added.retain(|name, _| name.split('/').next() != Some(group));
@@ -54,20 +59,21 @@ pub(super) fn write(store: &mut Store, group: &str, variables: &[Variable]) -> R
     Ok(store.commit(None)?)
 }
 
-fn put(store: &Store, group: &str, variable: &Variable, nodes: &mut Vec<(String, Value)>) -> io::Result<()> {
+/// Writes the chunks of an array and appends its metadata to `nodes`.
+fn write_array(store: &Store, group: &str, variable: &Variable, nodes: &mut Vec<(String, Value)>) -> io::Result<()> {
     let Variable { name, dimensions, shape, values } = variable;
     let mut chunk = shape.clone();
     let chains = dimensions.iter().zip(&mut chunk).next().filter(|(name, _)| *name == DIMENSIONS[0]);
-    // A chunk for each chain, or one for all.
+    // There is one chunk per chain if the first dimension is `chain`, and one chunk otherwise.
     let parts = chains.map_or(1, |(_, size)| std::mem::replace(size, 1));
     let path = format!("{group}/{name}");
     for (part, values) in values.chunks_exact((values.len() / parts.max(1)).max(1)).enumerate() {
-        let mut place = vec![0; shape.len()];
-        if let Some(first) = place.first_mut() {
+        let mut index = vec![0; shape.len()];
+        if let Some(first) = index.first_mut() {
             *first = part as u64;
         }
         let bytes: Vec<u8> = values.iter().flat_map(|number| number.to_le_bytes()).collect();
-        store.files.put(&chunk_key(&path, &place), &bytes)?;
+        store.files.replace(&chunk_key(&path, &index), &bytes)?;
     }
     let sizes = |sizes: &[usize], least: u64| sizes.iter().map(|size| (*size as u64).max(least)).collect::<Vec<_>>();
     nodes.push((path, metadata(&sizes(shape, 0), &sizes(&chunk, 1), false, dimensions)));

@@ -1,15 +1,16 @@
-//! Zarr (version 3) in ArviZ's schema: `arviz.from_zarr(path)`, `xarray.open_datatree(path, engine="zarr")`.
+//! Zarr version 3 in ArviZ's schema. `arviz.from_zarr(path)` and `xarray.open_datatree(path, engine="zarr")` read it.
 //!
-//! Groups `posterior` and `sample_stats` (`lp`, `weight`, `iteration` and the run's own) with the dimensions `chain`, `draw` and, for
-//! parameters of more than one element, `<name>_dim_0` and so on; [`ZarrFit::write_group`] adds `log_likelihood`, `observed_data`,
-//! `posterior_predictive` and others. A `/` in a name becomes `_`, and a name that a dimension has gets an underscore; the names as
-//! they really are, shapes and constraints are in the attribute `sgmcmc` of the store.
+//! The groups are `posterior` and `sample_stats` (`lp`, `weight`, `iteration` and the statistics of the run). The
+//! dimensions are `chain`, `draw` and, for parameters of more than one element, `<name>_dim_0` and so on.
+//! [`ZarrFit::write_group`] adds groups such as `log_likelihood`, `observed_data` and `posterior_predictive`. A `/` in
+//! a name becomes `_`, and a name of a dimension gets an underscore. The original names, the shapes and the constraints
+//! are in the attribute `sgmcmc` of the store.
 //!
-//! All chains of a run write to one store, chunk by chunk. Each file is replaced all or nothing, and what readers see of the store
-//! follows from one of them, the consolidated metadata: the arrays become longer when it is replaced, all at once, after the chunks
-//! are there. A chain that is behind the others shows NaN, at iteration 0; readers of this library leave that out. The iteration of
-//! a draw is written after all its other numbers. The attribute also has the number of draws that each chain was to make: a chain
-//! with fewer counts as stopped.
+//! All chains of a run write chunks to one store. Each file is replaced atomically. The consolidated metadata in one
+//! file determine the lengths of the arrays and are replaced after the chunks are written, so that all arrays grow at
+//! the same time. A chain that is behind the others is padded with NaN at iteration 0, which the reader of this library
+//! drops. The iteration of a draw is written after all its other numbers. The attribute also has the number of draws
+//! that each chain was to make. A chain with fewer draws counts as stopped.
 
 mod array;
 mod chunks;
@@ -27,18 +28,35 @@ pub use sink::ZarrDraws;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sgmcmc_samplers::run::Fit;
-use sgmcmc_samplers::sink::{Schema, Sink};
+use sgmcmc_fit::Fit;
+use sgmcmc_fit::sink::{Schema, Sink};
 
 use self::store::Store;
 use super::extra::Extra;
 use super::table::{each_draw, stat_names};
 use crate::error::Result;
 
-/// The attribute that has what only this library knows.
+/// The attribute with the metadata of this library.
 const OWN: &str = "sgmcmc";
 
-/// A fit in a Zarr store: makes the sinks of its chains, and takes other groups.
+/// The output of a run in a Zarr store. It creates the sinks of the chains and writes other groups.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::storage::fits::{self, zarr::{Variable, ZarrFit}};
+///
+/// let path = std::env::temp_dir().join("sgmcmc-doc-run.zarr");
+/// let output = ZarrFit::new(&path)?;
+/// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
+/// hmc(&model, &Dataset::none(), 0.5).chains(2).sample_into(&zeros([2]), 20, |_| output.chain())?;
+/// let y = Variable { name: "y".into(), dimensions: vec!["i".into()], shape: vec![2], values: vec![0.5, 1.0] };
+/// output.write_group("observed_data", &[y])?;
+/// assert_eq!(fits::open(&path)?.chains().len(), 2);
+/// # std::fs::remove_dir_all(path)?;
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ZarrFit {
     path: PathBuf,
@@ -46,27 +64,27 @@ pub struct ZarrFit {
 }
 
 impl ZarrFit {
-    /// The fit goes to the directory at `path`, which is made if it is not there. A store that is there is gone on with.
+    /// Opens the store at `path`, or creates it if it does not exist.
     ///
     /// # Errors
     ///
-    /// If the directory cannot be made, or its metadata cannot be read.
+    /// Returns an error if the directory cannot be created, or its metadata cannot be read.
     pub fn new(path: impl Into<PathBuf>) -> Result<Self> {
         let path = path.into();
         Ok(Self { store: Arc::new(Mutex::new(Store::open(&path)?)), path })
     }
 
-    /// The sink of one chain. It learns the chain's number when the chain begins.
+    /// Returns the sink of one chain. The sink gets the number of the chain when the chain begins.
     pub fn chain(&self) -> ZarrDraws {
         ZarrDraws::new(self.path.clone(), Arc::clone(&self.store))
     }
 
-    /// Writes a group of arrays beside the draws, such as `log_likelihood` or `observed_data`.
+    /// Writes another group of arrays, such as `log_likelihood` or `observed_data`.
     ///
     /// # Errors
     ///
-    /// If the group is one that the sinks write, an array has another number of values than its shape says or another number of
-    /// dimensions than names for them, or a file cannot be written.
+    /// Returns an error if the sinks write a group of this name, the number of values or of dimensions of an array does
+    /// not match its shape, or a file cannot be written.
     pub fn write_group(&self, group: &str, variables: &[Variable]) -> Result<()> {
         let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         groups::write(&mut store, group, variables)
@@ -77,7 +95,22 @@ impl ZarrFit {
 ///
 /// # Errors
 ///
-/// If the directory is not empty, or a file cannot be written.
+/// Returns an error if the directory is not empty, or a file cannot be written.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::storage::fits::zarr;
+///
+/// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
+/// let fit = hmc(&model, &Dataset::none(), 0.5).sample(&zeros([2]), 20)?;
+/// let path = std::env::temp_dir().join("sgmcmc-doc-write.zarr");
+/// zarr::write(&fit, &path)?;
+/// assert_eq!(zarr::read(&path)?.chains(), fit.chains());
+/// # std::fs::remove_dir_all(path)?;
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 pub fn write(fit: &Fit, path: impl AsRef<Path>) -> Result<()> {
     super::directory::save(path.as_ref(), |directory| write_into(fit, directory))
 }
@@ -93,5 +126,5 @@ pub(super) fn write_into(fit: &Fit, directory: &Path) -> Result<()> {
         sink.flush()?;
     }
     let mut store = zarr.store.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(store.commit(Some(Extra::of(fit)))?)
+    Ok(store.commit(Some(Extra::from_fit(fit)))?)
 }

@@ -1,10 +1,10 @@
-//! Zarr back into a fit: stores of this library, of ArviZ and xarray, version 2 and 3.
+//! The reader of Zarr stores of version 2 and 3, for stores of this library, ArviZ and xarray.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sgmcmc_samplers::run::Fit;
+use sgmcmc_fit::Fit;
 
 use super::OWN;
 use super::array::ArrayInfo;
@@ -12,26 +12,27 @@ use super::chunks::read_all;
 use super::schema::{DIMENSIONS, FIRST, GROUPS, arrays};
 use crate::error::{Error, Place, Problem, Result};
 use crate::fits::extra::Extra;
-use crate::fits::table::{self};
+use crate::fits::table;
 use crate::limit::{Budget, memory_limit};
 
-/// What compression can make of a byte, at most: a store that announces more numbers than that is damaged.
+/// The maximal ratio of numbers to stored bytes. A store with a higher ratio is damaged.
 const MOST_PER_BYTE: u64 = 1000;
 
-/// An array of draws, whole.
+/// An array of draws in memory.
 struct Draws {
     name: String,
-    /// Chains, draws, and the shape of one draw.
+    /// The number of chains, the number of draws, and the shape of one draw.
     shape: Vec<usize>,
     values: Vec<f64>,
 }
 
 impl Draws {
+    /// Returns the number of elements of one draw.
     fn width(&self) -> usize {
         self.shape[2..].iter().product()
     }
 
-    /// One element along a chain.
+    /// Returns the first `draws` values of one element in a chain.
     fn column(&self, chain: usize, draws: usize, element: usize) -> Vec<f64> {
         let width = self.width();
         let first = chain * self.shape[1];
@@ -41,34 +42,39 @@ impl Draws {
 
 /// Reads the groups `posterior` and `sample_stats` of a store.
 ///
-/// Arrays whose first two dimensions are not `chain` and `draw` are passed over, and so are sample statistics that are no single
-/// number per draw. Chunks may be compressed by gzip or Zstandard.
+/// Arrays whose first two dimensions are not `chain` and `draw` are skipped, and sample statistics that are not one
+/// number per draw. Chunks may be compressed with gzip or Zstandard.
 ///
 /// # Errors
 ///
-/// With store and array: if metadata or a chunk is damaged or missing, or compressed in another way.
+/// Returns an error with store and array if metadata are damaged or missing, or a chunk is damaged or compressed in
+/// another way.
+///
+/// # Examples
+///
+/// See [`write`](super::write).
 pub fn read(path: impl AsRef<Path>) -> Result<Fit> {
     read_within(path.as_ref(), memory_limit())
 }
 
 pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
     let mut budget = Budget::new(limit);
-    let posterior = group(path, GROUPS[0], &mut budget)?;
-    let statistics = if path.join(GROUPS[1]).is_dir() { group(path, GROUPS[1], &mut budget)? } else { Vec::new() };
+    let posterior = read_group(path, GROUPS[0], &mut budget)?;
+    let statistics = if path.join(GROUPS[1]).is_dir() { read_group(path, GROUPS[1], &mut budget)? } else { Vec::new() };
     let all = || posterior.iter().chain(statistics.iter().filter(|array| array.shape.len() == 2));
     let chains = posterior.iter().map(|array| array.shape[0]).min().unwrap_or(0);
-    // A run killed between two arrays may have made one longer than another.
+    // A run that was killed between two arrays may have extended only one of them.
     let draws = all().map(|array| array.shape[1]).min().unwrap_or(0);
     if chains == 0 || draws == 0 || all().any(|array| array.shape[0] < chains) {
         return Err(Error::file(path, Problem::NoDraws));
     }
     let extra = attribute(path).and_then(|text| Extra::from_json(&text));
-    // Of this library's stores the names of arrays are known; of others, the arrays are all there is.
+    // The metadata of this library name the arrays. In other stores, all arrays are used.
     let known = extra.as_ref().and_then(|extra| {
         let (named, found): (Vec<_>, Vec<_>) = (arrays(&extra.layout, &extra.stats), all().collect());
-        let find = |wanted: &super::schema::Array| {
-            let group = if wanted.group == GROUPS[0] { &posterior } else { &statistics };
-            group.iter().find(|array| array.name == wanted.name && array.shape[2..] == wanted.shape)
+        let find = |expected: &super::schema::Array| {
+            let group = if expected.group == GROUPS[0] { &posterior } else { &statistics };
+            group.iter().find(|array| array.name == expected.name && array.shape[2..] == expected.shape)
         };
         let matched: Option<Vec<&Draws>> = named.iter().map(find).collect();
         matched.filter(|matched| matched.len() <= found.len())
@@ -87,14 +93,14 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
         }
     };
     let chain = |chain: usize| {
-        let mut columns = table::Chain::default();
+        let mut columns = table::Chain { number: chain, draws, ..Default::default() };
         for array in &values {
             columns.values.extend((0..array.width()).map(|element| array.column(chain, draws, element)));
         }
-        for (place, (name, array)) in statistics.iter().enumerate() {
+        for (position, (name, array)) in statistics.iter().enumerate() {
             let column = array.column(chain, draws, 0);
-            // A statistic of the run may be called as one of ours is, but comes after it.
-            let own = FIRST.iter().position(|own| own == name).filter(|_| known.is_none() || place < FIRST.len());
+            // A statistic of the run may have the name of one of the first statistics, but comes after it.
+            let own = FIRST.iter().position(|own| own == name).filter(|_| known.is_none() || position < FIRST.len());
             match own {
                 Some(0) => columns.iterations = Some(column.into_iter().map(|number| number as u64).collect()),
                 Some(1) => columns.weights = Some(column),
@@ -102,19 +108,18 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
                 None => columns.stats.push((name.clone(), column)),
             }
         }
-        (columns, draws)
+        columns
     };
     let planned = extra.as_ref().map(|extra| extra.planned.clone()).unwrap_or_default();
-    let numbered = (0..chains).map(|number| (number, chain(number).0, draws)).collect();
-    let fit = table::fit(path, layout, numbered, &planned)?;
+    let fit = table::fit(path, layout, (0..chains).map(chain).collect(), &planned)?;
     match extra.filter(|_| known.is_some()) {
-        Some(extra) => extra.dress(path, fit),
+        Some(extra) => extra.apply_to(path, fit),
         None => Ok(fit),
     }
 }
 
-/// All arrays of draws of a group, in the order of their names.
-fn group(path: &Path, name: &str, budget: &mut Budget) -> Result<Vec<Draws>> {
+/// Reads all arrays of draws of a group, in the order of their names.
+fn read_group(path: &Path, name: &str, budget: &mut Budget) -> Result<Vec<Draws>> {
     let fail = |error| Error::at(path, Place::default().column(name), Problem::reading(error));
     let mut directories: Vec<PathBuf> = Vec::new();
     for entry in fs::read_dir(path.join(name)).map_err(fail)? {
@@ -138,18 +143,19 @@ fn group(path: &Path, name: &str, budget: &mut Budget) -> Result<Vec<Draws>> {
     Ok(read)
 }
 
+/// Reads an array of draws.
 fn read_array(directory: &Path, name: String, info: &ArrayInfo, budget: &mut Budget) -> Result<Draws, Problem> {
     let bytes = stored_bytes(directory).map_err(Problem::Io)?;
     let numbers = info.shape.iter().try_fold(1_u64, |count, size| count.checked_mul(*size));
     if info.shape.len() < 2 || numbers.is_none_or(|count| count > bytes.saturating_mul(MOST_PER_BYTE)) {
-        let detail = format!("the shape {:?} and the {bytes} bytes that are there do not go together", info.shape);
+        let detail = format!("the shape {:?} does not match the {bytes} bytes in the store", info.shape);
         return Err(Problem::Corrupt { detail });
     }
     let values = read_all(info, directory, budget)?;
     Ok(Draws { name, shape: info.shape.iter().map(|size| *size as usize).collect(), values })
 }
 
-/// The bytes of all files below a directory.
+/// Returns the total length of all files below a directory.
 fn stored_bytes(directory: &Path) -> io::Result<u64> {
     let mut bytes = 0_u64;
     for entry in fs::read_dir(directory)? {
@@ -160,7 +166,7 @@ fn stored_bytes(directory: &Path) -> io::Result<u64> {
     Ok(bytes)
 }
 
-/// What only this library knows of a fit, if it wrote the store.
+/// Returns the metadata of this library, if it wrote the store.
 fn attribute(path: &Path) -> Option<String> {
     let root: serde_json::Value = serde_json::from_slice(&fs::read(path.join("zarr.json")).ok()?).ok()?;
     Some(root["attributes"][OWN].as_str()?.to_owned())

@@ -1,14 +1,14 @@
-//! The arrays of a fit: their names, dimensions and places in a row of numbers.
+//! The arrays of a fit: their names, dimensions and offsets in a row of numbers.
 
-use sgmcmc_core::Layout;
+use sgmcmc_gradient::Layout;
 
 use crate::fits::table::unique;
 
-/// The groups that sinks write.
+/// The groups of the sinks.
 pub(super) const GROUPS: [&str; 2] = ["posterior", "sample_stats"];
-/// The dimensions every array of draws has.
+/// The dimensions of every array of draws.
 pub(super) const DIMENSIONS: [&str; 2] = ["chain", "draw"];
-/// The sample statistics every fit has, in the order of a row of numbers.
+/// The sample statistics of every fit, in the order of a row of numbers.
 pub(super) const FIRST: [&str; 3] = ["iteration", "weight", "lp"];
 
 /// An array of draws.
@@ -18,41 +18,42 @@ pub(super) struct Array {
     pub(super) name: String,
     /// The shape of one draw.
     pub(super) shape: Vec<usize>,
-    /// Where it is in a row of numbers, which starts with [`FIRST`].
+    /// The offset in a row of numbers, which starts with [`FIRST`].
     pub(super) offset: usize,
 }
 
 impl Array {
-    /// Numbers per draw.
+    /// Returns the number of elements of one draw.
     pub(super) fn width(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// Whether it holds whole numbers.
-    pub(super) fn is_whole(&self) -> bool {
+    /// Returns whether the elements are integers.
+    pub(super) fn is_integer(&self) -> bool {
         self.group == GROUPS[1] && self.offset == 0
     }
 
+    /// Returns the path in the store.
     pub(super) fn path(&self) -> String {
         format!("{}/{}", self.group, self.name)
     }
 
-    /// The metadata of the array when there are so many chains and draws, `block` draws to a chunk.
+    /// Returns the metadata of the array for the given numbers of chains and draws, with `block` draws per chunk.
     pub(super) fn metadata(&self, chains: u64, draws: u64, block: u64) -> serde_json::Value {
         let inner = || self.shape.iter().map(|size| *size as u64);
         let shape: Vec<u64> = [chains, draws].into_iter().chain(inner()).collect();
         let chunk: Vec<u64> = [1, block].into_iter().chain(inner()).map(|size| size.max(1)).collect();
         let axes = (0..self.shape.len()).map(|axis| format!("{}_dim_{axis}", self.name));
         let names: Vec<String> = DIMENSIONS.map(str::to_owned).into_iter().chain(axes).collect();
-        super::array::metadata(&shape, &chunk, self.is_whole(), &names)
+        super::array::metadata(&shape, &chunk, self.is_integer(), &names)
     }
 }
 
-/// The arrays of a fit with this layout and these sample statistics. Parameters without elements have none.
+/// Returns the arrays of a fit with this layout and these sample statistics. Parameters without elements are skipped.
 pub(super) fn arrays(layout: &Layout, stats: &[String]) -> Vec<Array> {
     let plain = |name: &str| {
         let plain = name.replace(['/', '\\'], "_");
-        // Names that file systems or Zarr keep for themselves.
+        // File systems and Zarr reserve these names.
         if plain.is_empty() || plain.starts_with('.') || plain.starts_with("__") {
             format!("_{}", plain.trim_start_matches('_'))
         } else {

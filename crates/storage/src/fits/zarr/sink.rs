@@ -1,10 +1,10 @@
-//! The draws of one chain into the store.
+//! The sink of one chain.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use sgmcmc_core::{Error, Result};
-use sgmcmc_samplers::sink::{Draw, Schema, Sink};
+use sgmcmc_fit::sink::{Draw, Schema, Sink};
+use sgmcmc_gradient::{Error, Result};
 
 use super::array::chunk_key;
 use super::schema::{Array, FIRST, arrays};
@@ -13,10 +13,15 @@ use crate::fits::append::failed;
 use crate::fits::extra::Extra;
 use crate::fits::table::draws_per_block;
 
-/// Writes the draws of one chain to the store of its [`ZarrFit`](super::ZarrFit) as they are made.
+/// A sink that writes the draws of one chain to the store of its [`ZarrFit`](super::ZarrFit).
 ///
-/// A chunk has about a quarter of a megabyte over all arrays, at most 1000 draws. What is lost when a run is killed is the chunk
-/// being filled, nothing at a checkpoint. With checkpoints the arrays go on where the saved chain was.
+/// A chunk has about a quarter of a megabyte over all arrays, and at most 1000 draws. A killed run loses the chunk that
+/// is being filled, and nothing that was flushed at a checkpoint. A run that is resumed from a checkpoint continues the
+/// arrays.
+///
+/// # Examples
+///
+/// See [`ZarrFit`](super::ZarrFit).
 #[derive(Debug)]
 pub struct ZarrDraws {
     path: PathBuf,
@@ -24,18 +29,21 @@ pub struct ZarrDraws {
     files: Option<Arc<Files>>,
     chain: usize,
     arrays: Vec<Array>,
-    /// Draws per chunk, and numbers per draw.
+    /// The number of draws per chunk.
     block: usize,
+    /// The number of floats per draw.
     width: usize,
-    /// Draws in whole chunks.
+    /// The number of draws in whole chunks.
     before: u64,
-    /// Iterations of the chunk being filled, and its other numbers, row by row.
+    /// The iterations in the current chunk.
     iterations: Vec<u64>,
+    /// The other numbers in the current chunk, in row-major order.
     rows: Vec<f64>,
-    clean: bool,
-    /// Whether it goes on in a chunk that is there.
+    /// Whether the later chunks of an earlier run have been removed.
+    cleaned: bool,
+    /// Whether the current chunk exists in the store.
     restored: bool,
-    /// Whether all that was taken is in the store.
+    /// Whether all recorded draws are in the store.
     written: bool,
 }
 
@@ -52,7 +60,7 @@ impl ZarrDraws {
             before: 0,
             iterations: Vec::new(),
             rows: Vec::new(),
-            clean: false,
+            cleaned: false,
             restored: false,
             written: false,
         }
@@ -62,25 +70,27 @@ impl ZarrDraws {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes the chunk as far as it is filled, and makes it visible.
-    fn put(&mut self) -> Result<()> {
+    /// Writes the current chunk and updates the metadata of the store.
+    fn write_chunk(&mut self) -> Result<()> {
         let Some(files) = self.files.as_deref() else { return Ok(()) };
         let chunk = self.before / self.block as u64;
-        // An iteration says that a draw is there: it is the first to go and the last to come.
-        let (whole, others): (Vec<&Array>, Vec<&Array>) = self.arrays.iter().partition(|array| array.is_whole());
-        if !self.clean {
-            // What an earlier run left behind this place is not of this chain. The chunk a restored chain goes on in is replaced.
+        // A draw exists if its iteration exists. Iterations are therefore removed first and written last.
+        let (iterations, others): (Vec<&Array>, Vec<&Array>) = self.arrays.iter().partition(|array| array.is_integer());
+        if !self.cleaned {
+            // Later chunks of an earlier run do not belong to this chain. The current chunk of a restored chain is
+            // overwritten.
             let first = chunk + u64::from(self.restored);
-            for array in whole.iter().chain(&others) {
+            for array in iterations.iter().chain(&others) {
                 files.remove_chunks(array, self.chain, first).map_err(|error| failed(&self.path, error))?;
             }
         }
         if !self.iterations.is_empty() {
-            for array in others.iter().chain(&whole) {
-                self.put_chunk(files, array, chunk).map_err(|error| failed(&self.path.join(array.path()), error))?;
+            for array in others.iter().chain(&iterations) {
+                self.write_array_chunk(files, array, chunk)
+                    .map_err(|error| failed(&self.path.join(array.path()), error))?;
             }
         }
-        self.clean = true;
+        self.cleaned = true;
         let draws = self.before + self.iterations.len() as u64;
         self.store().extend(self.chain, draws)?;
         if self.iterations.len() >= self.block {
@@ -92,21 +102,22 @@ impl ZarrDraws {
         Ok(())
     }
 
-    fn put_chunk(&self, files: &Files, array: &Array, chunk: u64) -> std::io::Result<()> {
-        let mut place = vec![0; 2 + array.shape.len()];
-        (place[0], place[1]) = (self.chain as u64, chunk);
-        let bytes: Vec<u8> = if array.is_whole() {
+    /// Writes the current chunk of one array.
+    fn write_array_chunk(&self, files: &Files, array: &Array, chunk: u64) -> std::io::Result<()> {
+        let mut index = vec![0; 2 + array.shape.len()];
+        (index[0], index[1]) = (self.chain as u64, chunk);
+        let bytes: Vec<u8> = if array.is_integer() {
             let missing = std::iter::repeat_n(0, self.block - self.iterations.len());
             self.iterations.iter().copied().chain(missing).flat_map(u64::to_le_bytes).collect()
         } else {
-            // The iteration is not among the rows.
+            // The rows do not include the iteration.
             let columns = array.offset - 1..array.offset - 1 + array.width();
             let rows = self.rows.chunks_exact(self.width);
             let numbers = rows.flat_map(|row| &row[columns.clone()]).copied();
             let missing = std::iter::repeat_n(f64::NAN, (self.block - self.iterations.len()) * array.width());
             numbers.chain(missing).flat_map(f64::to_le_bytes).collect()
         };
-        files.put(&chunk_key(&array.path(), &place), &bytes)
+        files.replace(&chunk_key(&array.path(), &index), &bytes)
     }
 }
 
@@ -118,10 +129,10 @@ impl Sink for ZarrDraws {
         self.width = FIRST.len() - 1 + schema.stats.len() + schema.layout.value_count();
         self.block = draws_per_block(self.width);
         self.chain = schema.chain;
-        (self.before, self.clean, self.restored, self.written) = (0, false, false, false);
+        (self.before, self.cleaned, self.restored, self.written) = (0, false, false, false);
         self.iterations.clear();
         self.rows.clear();
-        let extra = Extra::streamed(schema, None);
+        let extra = Extra::from_schema(schema, None);
         let (arrays, block) = (self.arrays.clone(), self.block as u64);
         let mut store = self.store();
         store.begin(extra, arrays, block);
@@ -137,11 +148,11 @@ impl Sink for ZarrDraws {
         self.rows.extend(draw.stats);
         self.rows.extend(draw.values);
         self.written = false;
-        if self.iterations.len() >= self.block { self.put() } else { Ok(()) }
+        if self.iterations.len() >= self.block { self.write_chunk() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> Result<()> {
-        if self.written { Ok(()) } else { self.put() }
+        if self.written { Ok(()) } else { self.write_chunk() }
     }
 
     fn save(&self) -> Result<Vec<u8>> {
@@ -154,32 +165,29 @@ impl Sink for ZarrDraws {
         let (words, rest) = saved.as_chunks::<8>();
         let words: Vec<u64> = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
         let Some((before, words)) = words.split_first() else {
-            return Err(Error::Checkpoint { reason: "it has no place in the Zarr store".into() });
+            return Err(Error::Checkpoint { reason: "it has no position in the Zarr store".into() });
         };
         let draws = words.len() / (1 + self.width);
         if !rest.is_empty() || draws * (1 + self.width) != words.len() || before % self.block as u64 != 0 {
-            let reason = format!("it is of no Zarr store with the parameters of `{}`", self.path.display());
+            let reason = format!("it does not match the parameters of the Zarr store `{}`", self.path.display());
             return Err(Error::Checkpoint { reason });
         }
         let last = (before / self.block as u64).checked_sub(1);
-        let iterations = self.arrays.iter().find(|array| array.is_whole());
+        let iterations = self.arrays.iter().find(|array| array.is_integer());
         if let (Some(last), Some(array), Some(files)) = (last, iterations, &self.files)
             && !files.has_chunk(array, self.chain, last)
         {
-            return Err(failed(
-                &self.path,
-                format!("the checkpoint was made after {before} draws, which are not there"),
-            ));
+            return Err(failed(&self.path, format!("the checkpoint was made after {before} draws, which are missing")));
         }
         self.before = *before;
         self.iterations = words[..draws].to_vec();
         self.rows = words[draws..].iter().map(|word| f64::from_bits(*word)).collect();
-        (self.clean, self.restored) = (false, draws > 0);
+        (self.cleaned, self.restored) = (false, draws > 0);
         Ok(())
     }
 
     fn finish(mut self) -> PathBuf {
-        // Whatever could not be written was reported when it was recorded or flushed.
+        // Errors were reported when the draws were recorded or flushed.
         let _ = self.flush();
         std::mem::take(&mut self.path)
     }

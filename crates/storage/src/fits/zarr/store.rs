@@ -1,4 +1,4 @@
-//! The files of a store, and what all its chains share.
+//! The files of a store, and the state that all chains share.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Map, Value, json};
-use sgmcmc_core::Result;
+use sgmcmc_gradient::Result;
 
 use super::OWN;
 use super::array::{chunk_key, metadata};
@@ -18,21 +18,22 @@ use crate::fits::append::failed;
 use crate::fits::extra::Extra;
 use crate::output::{self, File};
 
-/// How the names of files that are being written begin.
+/// The prefix of the names of temporary files.
 pub(super) const UNFINISHED: &str = ".unfinished-";
 
-/// Elements of a chunk of the coordinates.
+/// The number of elements in a chunk of a coordinate.
 const COORDINATES: u64 = 1 << 14;
 
-/// A directory whose files are replaced all or nothing.
+/// A directory whose files are replaced atomically.
 #[derive(Debug)]
 pub(super) struct Files {
     root: PathBuf,
+    /// The number of temporary files created so far.
     unfinished: AtomicU64,
 }
 
 impl Files {
-    /// Removes the chunks of `array` that belong to `chain` and do not come before chunk `first`.
+    /// Removes the chunks of `array` and `chain` from chunk `first` on.
     pub(super) fn remove_chunks(&self, array: &Array, chain: usize, first: u64) -> io::Result<()> {
         let directory = self.root.join(array.path()).join("c").join(chain.to_string());
         let entries = match fs::read_dir(&directory) {
@@ -51,13 +52,13 @@ impl Files {
         Ok(())
     }
 
-    /// Whether a chunk of `array` of `chain` is there.
+    /// Returns whether a chunk of `array` and `chain` exists.
     pub(super) fn has_chunk(&self, array: &Array, chain: usize, chunk: u64) -> bool {
         self.root.join(array.path()).join(format!("c/{chain}/{chunk}")).exists()
     }
 
-    /// Replaces a file, all of it or nothing.
-    pub(super) fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
+    /// Replaces a file atomically.
+    pub(super) fn replace(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.root.join(key);
         let number = self.unfinished.fetch_add(1, Ordering::Relaxed);
         let unfinished = self.root.join(format!("{UNFINISHED}{}-{number}", std::process::id()));
@@ -74,34 +75,37 @@ impl Files {
     }
 }
 
-/// What all chains of a store share.
+/// The state that all chains of a store share.
 #[derive(Debug)]
 pub(super) struct Store {
     path: PathBuf,
     pub(super) files: Arc<Files>,
-    /// Metadata of the groups that were added, by path.
+    /// The metadata of other groups, by path.
     pub(super) added: BTreeMap<String, Value>,
     run: Option<RunArrays>,
     extra: Option<Extra>,
 }
 
-/// The arrays the chains of a run write to, and how far each chain has come.
+/// The arrays of a run and the progress of each chain.
 #[derive(Debug)]
 struct RunArrays {
     arrays: Vec<Array>,
+    /// The number of draws per chunk.
     block: u64,
+    /// The number of draws of each chain.
     draws: BTreeMap<usize, u64>,
-    /// Elements of the coordinates that were written.
+    /// The number of elements of each coordinate that were written.
     coordinates: [u64; 2],
 }
 
 impl Store {
+    /// Opens or creates the store at `path`.
     pub(super) fn open(path: &Path) -> crate::Result<Self> {
         let fail = |error| Error::file(path, Problem::Io(error));
         output::create_dir_all(path).map_err(fail)?;
         let files = Arc::new(Files { root: path.to_path_buf(), unfinished: AtomicU64::new(0) });
         let mut store = Self { path: path.to_path_buf(), files, added: BTreeMap::new(), run: None, extra: None };
-        // Groups that were added before stay.
+        // Other groups in the store are kept.
         if let Ok(root) = fs::read(path.join("zarr.json")) {
             let root: Value = serde_json::from_slice(&root).map_err(|error| {
                 Error::file(&path.join("zarr.json"), Problem::Corrupt { detail: error.to_string() })
@@ -117,7 +121,7 @@ impl Store {
         &self.path
     }
 
-    /// Says what the chains write. The first of them decides.
+    /// Registers the arrays of a chain that begins. The first chain determines the arrays of the run.
     pub(super) fn begin(&mut self, extra: Extra, arrays: Vec<Array>, block: u64) {
         match &mut self.extra {
             Some(first) if self.run.is_some() => first.planned.extend(extra.planned),
@@ -128,7 +132,7 @@ impl Store {
         }
     }
 
-    /// Makes `draws` draws of `chain` visible, whose chunks are there.
+    /// Extends the arrays to `draws` draws of `chain`, whose chunks have been written.
     pub(super) fn extend(&mut self, chain: usize, draws: u64) -> Result<()> {
         if let Some(run) = &mut self.run {
             run.draws.insert(chain, draws);
@@ -136,7 +140,7 @@ impl Store {
         self.commit(None)
     }
 
-    /// Writes the metadata: of every array and group, then, in one file, of them all.
+    /// Writes the metadata of every array and group, and then the consolidated metadata.
     pub(super) fn commit(&mut self, extra: Option<Extra>) -> Result<()> {
         self.extra = extra.or(self.extra.take());
         let mut nodes: BTreeMap<String, Value> = BTreeMap::new();
@@ -145,7 +149,7 @@ impl Store {
         }
         nodes.extend(self.added.clone());
         for (name, node) in &nodes {
-            self.put(&format!("{name}/zarr.json"), node)?;
+            self.write_json(&format!("{name}/zarr.json"), node)?;
         }
         let mut attributes = Map::new();
         attributes.insert("creation_library".into(), json!("sgmcmc"));
@@ -161,25 +165,25 @@ impl Store {
         let root = json!({
             "zarr_format": 3, "node_type": "group", "attributes": attributes, "consolidated_metadata": consolidated,
         });
-        self.put("zarr.json", &root)
+        self.write_json("zarr.json", &root)
     }
 
-    fn put(&self, name: &str, content: &Value) -> Result<()> {
+    fn write_json(&self, name: &str, content: &Value) -> Result<()> {
         let bytes = serde_json::to_vec_pretty(content).map_err(|error| failed(&self.path, error))?;
-        self.files.put(name, &bytes).map_err(|error| failed(&self.path.join(name), error))
+        self.files.replace(name, &bytes).map_err(|error| failed(&self.path.join(name), error))
     }
 }
 
 impl RunArrays {
-    /// Adds the metadata of the groups, their arrays and coordinates.
+    /// Adds the metadata of the groups, arrays and coordinates to `nodes`, and writes the coordinates.
     fn describe(&mut self, files: &Files, nodes: &mut BTreeMap<String, Value>) -> io::Result<()> {
         let chains = self.draws.keys().last().map_or(0, |last| *last as u64 + 1);
         let draws = self.draws.values().max().copied().unwrap_or(0);
         for group in GROUPS {
             nodes.insert(group.into(), group_metadata());
-            for (place, (name, size)) in DIMENSIONS.into_iter().zip([chains, draws]).enumerate() {
+            for (axis, (name, size)) in DIMENSIONS.into_iter().zip([chains, draws]).enumerate() {
                 let path = format!("{group}/{name}");
-                coordinate(files, &path, name, size, self.coordinates[place])
+                coordinate(files, &path, name, size, self.coordinates[axis])
                     .map(|metadata| nodes.insert(path, metadata))?;
             }
         }
@@ -195,13 +199,13 @@ pub(super) fn group_metadata() -> Value {
     json!({"zarr_format": 3, "node_type": "group", "attributes": {}})
 }
 
-/// Writes a coordinate, 0, 1, … below `size`, of which `written` are there, and gives its metadata.
+/// Writes the coordinate 0, 1, …, `size` − 1, of which the first `written` elements exist, and returns its metadata.
 pub(super) fn coordinate(files: &Files, path: &str, name: &str, size: u64, written: u64) -> io::Result<Value> {
-    // Chunks are written whole; elements behind the size are not seen.
+    // Chunks are written whole. Readers ignore elements after the size.
     for chunk in written.div_ceil(COORDINATES)..size.div_ceil(COORDINATES) {
         let first = chunk * COORDINATES;
         let bytes: Vec<u8> = (first..first + COORDINATES).flat_map(u64::to_le_bytes).collect();
-        files.put(&chunk_key(path, &[chunk]), &bytes)?;
+        files.replace(&chunk_key(path, &[chunk]), &bytes)?;
     }
     Ok(metadata(&[size], &[COORDINATES], true, &[name.to_owned()]))
 }

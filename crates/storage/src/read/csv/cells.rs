@@ -2,28 +2,31 @@
 
 use std::collections::HashMap;
 
-use sgmcmc_core::Precision;
-use sgmcmc_core::data::{Column, Values};
+use sgmcmc_gradient::Precision;
+use sgmcmc_gradient::data::{Column, Values};
 
 use crate::error::{Problem, shortened};
 
-/// What the cells of a leaf are.
+/// The kind of a leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Float,
     Int,
-    /// Categories as integer codes; the levels where they are given.
+    /// Categories as integer codes, with the levels if they are given.
     Codes(Option<Vec<String>>),
     /// Categories as one column per level.
     OneHot(Option<Vec<String>>),
 }
 
-/// What became of a cell.
-pub(super) enum Trouble {
+/// The error of a cell.
+pub(super) enum CellError {
+    /// The cell is missing.
     Missing,
+    /// The cell is invalid.
     Wrong(Problem),
 }
 
+/// The cells of a leaf.
 #[derive(Debug)]
 pub(super) enum Cells {
     F32(Vec<f32>),
@@ -32,7 +35,7 @@ pub(super) enum Cells {
     Levels(Levels),
 }
 
-/// Categories by the order in which they were met.
+/// Categories, numbered in the order of their first occurrence.
 #[derive(Debug)]
 pub(super) struct Levels {
     codes: Vec<usize>,
@@ -40,7 +43,7 @@ pub(super) struct Levels {
     names: Vec<String>,
     given: bool,
     one_hot: bool,
-    /// The bytes that the names of levels take.
+    /// The memory of the names of levels in bytes.
     name_bytes: usize,
 }
 
@@ -60,20 +63,20 @@ impl Cells {
         }
     }
 
-    /// Takes in the text of a cell.
-    pub(super) fn push(&mut self, text: &[u8], missing: &[String], allow_non_finite: bool) -> Result<(), Trouble> {
+    /// Appends the text of a cell.
+    pub(super) fn push(&mut self, text: &[u8], missing: &[String], allow_non_finite: bool) -> Result<(), CellError> {
         let is_missing = || missing.iter().any(|token| token.as_bytes() == text);
         let wrong = |expected| match is_missing() {
-            true => Trouble::Missing,
-            false => Trouble::Wrong(Problem::not_a_number(text, expected)),
+            true => CellError::Missing,
+            false => CellError::Wrong(Problem::not_a_number(text, expected)),
         };
         let finite = |value: f64| {
             if value.is_finite() || allow_non_finite {
                 Ok(())
             } else if is_missing() {
-                Err(Trouble::Missing)
+                Err(CellError::Missing)
             } else {
-                Err(Trouble::Wrong(Problem::NotFinite { text: shortened(text) }))
+                Err(CellError::Wrong(Problem::NotFinite { text: shortened(text) }))
             }
         };
         match self {
@@ -94,23 +97,27 @@ impl Cells {
                 values.push(value);
             }
             Self::I64(values) => values.push(parse(text).ok_or_else(|| wrong("an integer"))?),
-            Self::Levels(levels) if is_missing() && !levels.known.contains_key(text) => return Err(Trouble::Missing),
-            Self::Levels(levels) => levels.push(text).map_err(Trouble::Wrong)?,
+            Self::Levels(levels) if is_missing() && !levels.known.contains_key(text) => return Err(CellError::Missing),
+            Self::Levels(levels) => levels.push(text).map_err(CellError::Wrong)?,
         }
         Ok(())
     }
 
-    /// Takes in a number in place of a missing cell; a category has no such number, and an integer only a whole one.
-    pub(super) fn fill(&mut self, value: f64, allow_non_finite: bool) -> Result<(), Trouble> {
+    /// Appends a number in place of a missing cell.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the leaf has categories, or if it has integers and the number is not one.
+    pub(super) fn fill(&mut self, value: f64, allow_non_finite: bool) -> Result<(), CellError> {
         let text = || value.to_string();
         match self {
-            Self::Levels(_) => return Err(Trouble::Missing),
+            Self::Levels(_) => return Err(CellError::Missing),
             Self::I64(_) if value.fract().abs() > 0.0 || !value.is_finite() => {
                 let problem = Problem::NotANumber { text: text(), expected: "an integer to fill an integer leaf with" };
-                return Err(Trouble::Wrong(problem));
+                return Err(CellError::Wrong(problem));
             }
             _ if !value.is_finite() && !allow_non_finite => {
-                return Err(Trouble::Wrong(Problem::NotFinite { text: text() }));
+                return Err(CellError::Wrong(Problem::NotFinite { text: text() }));
             }
             Self::F32(values) => values.push(value as f32),
             Self::F64(values) => values.push(value),
@@ -119,7 +126,7 @@ impl Cells {
         Ok(())
     }
 
-    /// The bytes that the cells take.
+    /// Returns the memory of the cells in bytes.
     pub(super) fn bytes(&self) -> u64 {
         let bytes = match self {
             Self::F32(values) => size_of_val(values.as_slice()),
@@ -130,7 +137,7 @@ impl Cells {
         bytes as u64
     }
 
-    /// The bytes that the leaf takes: a code takes a column for each level where they are one-hot.
+    /// Returns the memory of the finished leaf in bytes. A one-hot leaf has one column for each level.
     pub(super) fn finished_bytes(&self) -> u64 {
         match self {
             Self::Levels(levels) if levels.one_hot => {
@@ -140,7 +147,7 @@ impl Cells {
         }
     }
 
-    /// Forgets all cells but the first `count`.
+    /// Removes all cells but the first `count`.
     pub(super) fn truncate(&mut self, count: usize) {
         match self {
             Self::F32(values) => values.truncate(count),
@@ -150,13 +157,13 @@ impl Cells {
         }
     }
 
-    /// The leaf, and the names of its levels if it has any.
+    /// Returns the leaf, and the names of its levels if it has categories.
     pub(super) fn finish(
         self,
         name: &str,
         width: usize,
         precision: Precision,
-    ) -> sgmcmc_core::Result<(Column, Option<Vec<String>>)> {
+    ) -> sgmcmc_gradient::Result<(Column, Option<Vec<String>>)> {
         let shape = if width == 1 { vec![] } else { vec![width] };
         let values: Values = match self {
             Self::F32(values) => values.into(),
@@ -176,7 +183,7 @@ impl Levels {
                 return Err(Problem::UnknownLevel { text: shortened(text), levels: self.names.clone() });
             }
             None => {
-                // Twice the name, and what a map and a vector need to hold it.
+                // The name is stored twice. 96 bytes are an estimate of the overhead of the map and the vector.
                 self.name_bytes += 2 * text.len() + 96;
                 self.known.insert(text.to_vec(), self.names.len());
                 self.names.push(String::from_utf8_lossy(text).into_owned());
@@ -187,12 +194,12 @@ impl Levels {
         Ok(())
     }
 
-    fn finish(self, name: &str, precision: Precision) -> sgmcmc_core::Result<(Column, Option<Vec<String>>)> {
+    fn finish(self, name: &str, precision: Precision) -> sgmcmc_gradient::Result<(Column, Option<Vec<String>>)> {
         let order = self.order();
         let mut code_of = vec![0; self.names.len()];
-        order.iter().enumerate().for_each(|(code, met)| code_of[*met] = code);
-        let names: Vec<String> = order.iter().map(|met| self.names[*met].clone()).collect();
-        let codes = self.codes.iter().map(|met| code_of[*met]);
+        order.iter().enumerate().for_each(|(code, level)| code_of[*level] = code);
+        let names: Vec<String> = order.iter().map(|level| self.names[*level].clone()).collect();
+        let codes = self.codes.iter().map(|level| code_of[*level]);
         let column = if self.one_hot {
             let mut ones = vec![0.0_f32; self.codes.len() * names.len()];
             codes.enumerate().for_each(|(row, code)| ones[row * names.len() + code] = 1.0);
@@ -203,8 +210,8 @@ impl Levels {
         Ok((column, Some(names)))
     }
 
-    /// The levels in their final order: as given, or else sorted (as numbers if all are numbers) without those that only
-    /// occurred in rows that were left out.
+    /// Returns the levels in their final order: the given order, or else sorted (as numbers if all are numbers) without
+    /// levels that occur only in skipped rows.
     fn order(&self) -> Vec<usize> {
         if self.given {
             return (0..self.names.len()).collect();
@@ -225,7 +232,8 @@ fn parse<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// An integer of at most seven digits without sign, which every float type holds exactly: most cells of most files.
+/// Parses an unsigned integer of at most seven digits, which is exact in every float type. Most cells are such
+/// integers.
 fn short_integer(text: &[u8]) -> Option<i32> {
     if text.is_empty() || text.len() > 7 {
         return None;

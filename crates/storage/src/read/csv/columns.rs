@@ -1,25 +1,29 @@
-//! Which columns of a text file make a leaf.
+//! The selection of the columns of a leaf.
 
 use std::ops::Range;
 use std::path::Path;
 
 use crate::error::{Error, Place, Problem, Result};
 
-/// Columns by name or by number (counting from 0): one, several, or a range.
+/// A selection of columns by name or by number, counted from 0.
+///
+/// # Examples
 ///
 /// ```
-/// use sgmcmc_storage::read::Fields;
+/// use sgmcmc::storage::read::Fields;
 ///
 /// let one: Fields = "age".into();
 /// let several: Fields = ["age", "height"].into();
-/// let numbers: Fields = (0..54).into();
+/// let numbers: Fields = (0..3).into();
+/// assert_eq!(numbers, Fields::Numbers(vec![0, 1, 2]));
+/// # let _ = (one, several);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fields {
     /// Columns by the names in the header.
     Names(Vec<String>),
-    /// Columns by number, counting from 0.
+    /// Columns by number, counted from 0.
     Numbers(Vec<usize>),
 }
 
@@ -65,15 +69,21 @@ impl From<Range<usize>> for Fields {
     }
 }
 
-/// The columns a file has.
+/// The columns of a file.
 #[derive(Debug)]
 pub(super) struct Heading {
+    /// The names, if the file has a header.
     pub(super) names: Option<Vec<String>>,
+    /// The number of columns.
     pub(super) count: usize,
 }
 
 impl Heading {
-    /// The numbers of the columns asked for.
+    /// Returns the numbers of the requested columns.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a column does not exist or a name is ambiguous.
     pub(super) fn find(&self, fields: &Fields, path: &Path, line: u64) -> Result<Vec<usize>> {
         let unknown = |name: String| {
             let known = match &self.names {
@@ -87,12 +97,12 @@ impl Heading {
                 Some(number) => Err(unknown(number.to_string())),
                 None => Ok(numbers.clone()),
             },
-            Fields::Names(wanted) => wanted
+            Fields::Names(requested) => requested
                 .iter()
                 .map(|name| {
                     let known = self.names.iter().flatten().enumerate();
-                    let mut places = known.filter(|(_, known)| *known == name).map(|(number, _)| number);
-                    match (places.next(), places.next()) {
+                    let mut positions = known.filter(|(_, known)| *known == name).map(|(number, _)| number);
+                    match (positions.next(), positions.next()) {
                         (Some(number), None) => Ok(number),
                         (Some(_), Some(_)) => {
                             Err(Error::at(path, Place::line(line), Problem::RepeatedColumn { name: name.clone() }))
@@ -104,7 +114,7 @@ impl Heading {
         }
     }
 
-    /// The name of column `number`, or the number.
+    /// Returns the name of column `number`, or the number if there is no header.
     pub(super) fn label(&self, number: usize) -> String {
         match self.names.as_ref().and_then(|names| names.get(number)) {
             Some(name) => name.clone(),

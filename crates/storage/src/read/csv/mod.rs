@@ -1,4 +1,4 @@
-//! Text tables: values between commas, tabs or runs of white space.
+//! Text tables, separated by commas, tabs or white space.
 
 mod cells;
 mod columns;
@@ -6,58 +6,61 @@ mod records;
 
 use std::path::{Path, PathBuf};
 
-use sgmcmc_core::{Dataset, Named, Precision};
+use sgmcmc_gradient::{Columns, Precision};
 
 pub use columns::Fields;
 
-use cells::{Cells, Kind, Trouble};
+use cells::{CellError, Cells, Kind};
 use columns::Heading;
 use records::{Format, Records};
 
+use super::checked;
 use crate::error::{Error, Place, Problem, Result};
 use crate::limit::{exceeded, memory_limit};
 
-/// What stands between two fields.
+/// The separator between two fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Separator {
     /// One byte, such as a comma or a tab.
     Byte(u8),
-    /// Any run of spaces and tabs; those at the start and the end of a line do not count.
+    /// Any run of spaces and tabs. Spaces and tabs at the start and the end of a line are ignored.
     Whitespace,
 }
 
-/// What to do with missing values.
+/// The treatment of missing values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Missing {
-    /// Say where the first one is, as an error.
+    /// Returns an error with the location of the first missing value.
     #[default]
     Refuse,
-    /// Leave out the rows that have one in a column that is read.
+    /// Skips the observations with a missing value in a requested column.
     SkipRow,
-    /// Put this number in its place. Categories have no such number: a missing one is still refused.
+    /// Replaces a missing value by this number. A missing category is an error.
     Fill(f64),
 }
 
-/// Reads a text file, compressed by gzip or not, into the leaves of a data set.
+/// A reader of a text file, with or without gzip compression, into the leaves of a data set. [`csv()`] creates it.
 ///
-/// Nothing is opened before [`read`](Self::read). One column makes a leaf of rank 1, several one of rank 2, in the order given.
+/// One column becomes a leaf of rank 1. Several columns become a leaf of rank 2, in the given order.
+///
+/// # Examples
 ///
 /// ```
-/// use sgmcmc_storage::read;
+/// use sgmcmc::storage::read;
 ///
 /// let file = std::env::temp_dir().join("sgmcmc-doc-people.csv");
-/// std::fs::write(&file, "age,height,colour,label\n30,1.8,red,1\n41,1.6,blue,0\n")?;
+/// std::fs::write(&file, "age,height,color,label\n30,1.8,red,1\n41,1.6,blue,0\n")?;
 /// let table = read::csv(&file)
 ///     .float("x", ["age", "height"])
-///     .codes("colour", "colour")
+///     .codes("color", "color")
 ///     .float("y", "label")
 ///     .read_table()?;
-/// assert_eq!(table.data.observations(), 2);
-/// assert_eq!(table.levels("colour"), Some(&["blue".to_owned(), "red".to_owned()][..]));
+/// assert_eq!(table.columns.observations(), 2);
+/// assert_eq!(table.levels("color"), Some(&["blue".to_owned(), "red".to_owned()][..]));
 /// # std::fs::remove_file(file)?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), sgmcmc::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Csv {
@@ -69,28 +72,45 @@ pub struct Csv {
     allow_non_finite: bool,
     precision: Precision,
     limit: u64,
-    leaves: Vec<(String, Fields, Kind)>,
+    leaves: Vec<Leaf>,
 }
 
-/// What was read from a text file.
+/// A requested leaf.
+#[derive(Clone, Debug)]
+struct Leaf {
+    name: String,
+    fields: Fields,
+    kind: Kind,
+}
+
+/// The cells of a leaf during reading.
+struct LeafCells {
+    /// The columns of the file.
+    columns: Vec<usize>,
+    cells: Cells,
+}
+
+/// The content of a text file.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Table {
     /// The observations.
-    pub data: Dataset<Named>,
-    /// How many rows were left out because of missing values.
+    pub columns: Columns,
+    /// The number of observations that were skipped because of missing values.
     pub dropped: usize,
     levels: Vec<(String, Vec<String>)>,
 }
 
 impl Table {
-    /// The levels of a leaf of categories: code i, or column i, stands for `levels[i]`.
+    /// Returns the levels of a leaf of categories, or `None` for another leaf. Code i or column i is that of
+    /// `levels[i]`.
     pub fn levels(&self, leaf: &str) -> Option<&[String]> {
         self.levels.iter().find(|(name, _)| name == leaf).map(|(_, levels)| levels.as_slice())
     }
 }
 
-/// A text table whose first line is a header, with commas between the fields.
+/// Creates a reader of the text table at `path`, with a header and commas between the fields. The file is opened by
+/// [`Csv::read`].
 pub fn csv(path: impl AsRef<Path>) -> Csv {
     Csv {
         path: path.as_ref().into(),
@@ -106,98 +126,101 @@ pub fn csv(path: impl AsRef<Path>) -> Csv {
 }
 
 impl Csv {
-    /// The first line is an observation, not a header: columns go by number, counting from 0.
+    /// Reads the first line as an observation and not as a header. Columns are then selected by number, counted from 0.
     #[must_use]
     pub fn no_header(self) -> Self {
         Self { header: false, ..self }
     }
 
-    /// What stands between two fields: a comma unless said otherwise.
+    /// Sets the separator between two fields. The default is a comma.
     #[must_use]
     pub fn separator(self, separator: Separator) -> Self {
         Self { format: Format { separator, ..self.format }, ..self }
     }
 
-    /// Lines that start with this character are comments. There are none unless said so.
+    /// Skips lines that start with this character. The default is not to skip lines.
     #[must_use]
     pub fn comment(self, start: u8) -> Self {
         Self { format: Format { comment: Some(start), ..self.format }, ..self }
     }
 
-    /// Skips this many lines at the start, before the header.
+    /// Skips `count` lines before the header.
     #[must_use]
     pub fn skip_lines(self, count: u64) -> Self {
         Self { format: Format { skip: count, ..self.format }, ..self }
     }
 
-    /// What to do with missing values. They are refused unless said otherwise.
+    /// Sets the treatment of missing values. The default is an error.
     #[must_use]
     pub fn missing(self, policy: Missing) -> Self {
         Self { missing: policy, ..self }
     }
 
-    /// What a missing value looks like: nothing, `NA`, `N/A` and `?` unless said otherwise.
+    /// Sets the texts of missing values. The defaults are the empty text, `NA`, `N/A` and `?`.
     #[must_use]
     pub fn missing_is<const N: usize>(self, tokens: [&str; N]) -> Self {
         Self { tokens: tokens.map(String::from).to_vec(), ..self }
     }
 
-    /// Lets NaN and infinite values through.
+    /// Accepts NaN and infinite values.
     #[must_use]
     pub fn allow_non_finite(self) -> Self {
         Self { allow_non_finite: true, ..self }
     }
 
-    /// How many bytes of memory the content may take, see [`limit`](crate::limit).
+    /// Sets the memory limit of the content in bytes, see [`limit`](crate::limit).
     #[must_use]
     pub fn memory_limit(self, bytes: u64) -> Self {
         Self { limit: bytes, ..self }
     }
 
-    /// The type of all float leaves: f32 unless said otherwise.
+    /// Sets the type of all float leaves. The default is `f32`.
     #[must_use]
     pub fn precision(self, precision: Precision) -> Self {
         Self { precision, ..self }
     }
 
-    /// A float leaf.
+    /// Adds a float leaf.
     #[must_use]
     pub fn float(self, leaf: &str, columns: impl Into<Fields>) -> Self {
         self.with(leaf, columns.into(), Kind::Float)
     }
 
-    /// A leaf of integers (i64).
+    /// Adds an integer leaf (`i64`).
     #[must_use]
     pub fn int(self, leaf: &str, columns: impl Into<Fields>) -> Self {
         self.with(leaf, columns.into(), Kind::Int)
     }
 
-    /// A leaf of integer codes 0, 1, … for the categories in one column, sorted by name (numbers by size).
+    /// Adds a leaf of integer codes 0, 1, … for the categories in one column. Categories are sorted by name, or by
+    /// value if all are numbers.
     #[must_use]
     pub fn codes(self, leaf: &str, column: impl Into<Fields>) -> Self {
         self.with(leaf, column.into(), Kind::Codes(None))
     }
 
-    /// As [`codes`](Self::codes), with the levels of an earlier file: code i is `levels[i]`, and any other category an error.
+    /// Adds a leaf of integer codes with given levels, such as those of another file. Code i is `levels[i]`, and any
+    /// other category is an error.
     #[must_use]
     pub fn codes_of(self, leaf: &str, column: impl Into<Fields>, levels: &[String]) -> Self {
         self.with(leaf, column.into(), Kind::Codes(Some(levels.to_vec())))
     }
 
-    /// A float leaf with one column of zeros and ones for each category in one column, sorted as by [`codes`](Self::codes).
+    /// Adds a float leaf with one column of zeros and ones for each category in one column, in the order of
+    /// [`codes`](Self::codes).
     #[must_use]
     pub fn one_hot(self, leaf: &str, column: impl Into<Fields>) -> Self {
         self.with(leaf, column.into(), Kind::OneHot(None))
     }
 
-    /// As [`one_hot`](Self::one_hot), with the levels of an earlier file.
+    /// Adds a one-hot leaf with given levels, such as those of another file.
     #[must_use]
     pub fn one_hot_of(self, leaf: &str, column: impl Into<Fields>, levels: &[String]) -> Self {
         self.with(leaf, column.into(), Kind::OneHot(Some(levels.to_vec())))
     }
 
     fn with(mut self, leaf: &str, columns: Fields, kind: Kind) -> Self {
-        self.leaves.push((leaf.into(), columns, kind));
+        self.leaves.push(Leaf { name: leaf.into(), fields: columns, kind });
         self
     }
 
@@ -205,13 +228,19 @@ impl Csv {
     ///
     /// # Errors
     ///
-    /// With file, line and column, if the file is missing, empty, truncated or corrupt, lacks a column that was asked for, has
-    /// rows of different length, text in place of a number, NaN, infinite or missing values, or categories not among the levels.
-    pub fn read(&self) -> Result<Dataset<Named>> {
-        self.read_table().map(|table| table.data)
+    /// Returns an error with file, line and column if the file is missing, empty, truncated or damaged, a requested
+    /// column does not exist, rows have different lengths, or a field is text in place of a number, NaN, infinite,
+    /// missing, or not one of the levels.
+    pub fn read(&self) -> Result<Columns> {
+        self.read_table().map(|table| table.columns)
     }
 
-    /// As [`read`](Self::read), with the levels of categories and the number of rows left out.
+    /// Reads the file like [`read`](Self::read), and returns the levels of categories and the number of skipped
+    /// observations.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error in the cases of [`read`](Self::read).
     pub fn read_table(&self) -> Result<Table> {
         let path = self.path.as_path();
         let mut records = Records::open(path, self.format, self.limit)?;
@@ -224,21 +253,21 @@ impl Csv {
         let mut more = !self.header || records.next()?.is_some();
         let (mut rows, mut dropped) = (0, 0);
         while more {
-            if self.take_row(&records, &heading, &mut leaves)? {
+            if self.push_record(&records, &heading, &mut leaves)? {
                 rows += 1;
             } else {
-                leaves.iter_mut().for_each(|(columns, cells)| cells.truncate(rows * columns.len()));
+                leaves.iter_mut().for_each(|leaf| leaf.cells.truncate(rows * leaf.columns.len()));
                 dropped += 1;
             }
-            let used = leaves.iter().map(|(_, cells)| cells.bytes()).sum();
-            records.allow(used)?;
+            let used = leaves.iter().map(|leaf| leaf.cells.bytes()).sum();
+            records.set_used(used)?;
             more = records.next()?.is_some();
         }
         if rows == 0 {
             return Err(Error::file(path, Problem::Empty));
         }
         let (mut columns, mut levels) = (Vec::new(), Vec::new());
-        for ((name, ..), (numbers, cells)) in self.leaves.iter().zip(leaves) {
+        for (Leaf { name, .. }, LeafCells { columns: numbers, cells }) in self.leaves.iter().zip(leaves) {
             if cells.finished_bytes() > self.limit {
                 return Err(Error::file(path, exceeded(self.limit)));
             }
@@ -246,50 +275,47 @@ impl Csv {
             columns.push(finished.0);
             levels.extend(finished.1.map(|names| (name.clone(), names)));
         }
-        // Values that are not finite were refused while reading, with their line.
-        let data = Dataset::from_columns_allow_non_finite(columns).map_err(Error::content(path))?;
-        Ok(Table { data, dropped, levels })
+        // Values that are not finite were found while reading, with their line.
+        let columns = checked(Columns::from(columns).allow_non_finite(), path)?;
+        Ok(Table { columns, dropped, levels })
     }
 
-    fn start(
-        &self,
-        (leaf, fields, kind): &(String, Fields, Kind),
-        heading: &Heading,
-        records: &Records<'_>,
-    ) -> Result<(Vec<usize>, Cells)> {
-        let numbers = heading.find(fields, &self.path, records.line())?;
+    /// Finds the columns of a leaf.
+    fn start(&self, leaf: &Leaf, heading: &Heading, records: &Records<'_>) -> Result<LeafCells> {
+        let Leaf { name, fields, kind } = leaf;
+        let columns = heading.find(fields, &self.path, records.line())?;
         let categories = matches!(kind, Kind::Codes(_) | Kind::OneHot(_));
-        if numbers.is_empty() || (categories && numbers.len() > 1) {
+        if columns.is_empty() || (categories && columns.len() > 1) {
             let range = if categories { "categories come from one column" } else { "a leaf needs a column" };
             let problem = Problem::OutOfRange {
                 what: "the number of columns",
-                value: numbers.len().to_string(),
-                range: format!("{range} (leaf `{leaf}`)"),
+                value: columns.len().to_string(),
+                range: format!("{range} (leaf `{name}`)"),
             };
             return Err(Error::file(&self.path, problem));
         }
-        Ok((numbers, Cells::new(kind, self.precision)))
+        Ok(LeafCells { columns, cells: Cells::new(kind, self.precision) })
     }
 
-    /// Takes in the current record, or says that it is to be left out.
-    fn take_row(&self, records: &Records<'_>, heading: &Heading, leaves: &mut [(Vec<usize>, Cells)]) -> Result<bool> {
+    /// Appends the current record, or returns `false` if the record is to be skipped.
+    fn push_record(&self, records: &Records<'_>, heading: &Heading, leaves: &mut [LeafCells]) -> Result<bool> {
         let record = records.current();
         if record.len() != heading.count {
             let problem = Problem::Ragged { found: record.len(), expected: heading.count };
             return Err(Error::at(&self.path, Place::line(records.line()), problem));
         }
-        for (columns, cells) in leaves {
+        for LeafCells { columns, cells } in leaves {
             for number in columns.iter() {
                 let text = record[*number].trim_ascii();
                 let pushed = match (cells.push(text, &self.tokens, self.allow_non_finite), self.missing) {
-                    (Err(Trouble::Missing), Missing::SkipRow) => return Ok(false),
-                    (Err(Trouble::Missing), Missing::Fill(value)) => cells.fill(value, self.allow_non_finite),
+                    (Err(CellError::Missing), Missing::SkipRow) => return Ok(false),
+                    (Err(CellError::Missing), Missing::Fill(value)) => cells.fill(value, self.allow_non_finite),
                     (pushed, _) => pushed,
                 };
-                pushed.map_err(|trouble| {
-                    let problem = match trouble {
-                        Trouble::Missing => Problem::Missing { text: String::from_utf8_lossy(text).into() },
-                        Trouble::Wrong(problem) => problem,
+                pushed.map_err(|error| {
+                    let problem = match error {
+                        CellError::Missing => Problem::Missing { text: String::from_utf8_lossy(text).into() },
+                        CellError::Wrong(problem) => problem,
                     };
                     Error::at(&self.path, Place::line(records.line()).column(heading.label(*number)), problem)
                 })?;

@@ -1,4 +1,4 @@
-//! The records of a text file, by the `csv` crate or, between runs of white space, line by line.
+//! The records of a text file. The `csv` crate reads delimited files, and files with white space are read line by line.
 
 use std::cell::Cell;
 use std::io::BufRead;
@@ -12,25 +12,27 @@ use crate::error::{Error, Place, Problem, Result};
 use crate::limit::{LINE_SHARE, exceeded};
 use crate::source::{Lines, Metered, open, read_line};
 
-/// How a file is cut into records.
+/// The format of the records of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Format {
     pub(super) separator: Separator,
     pub(super) comment: Option<u8>,
+    /// The number of lines to skip at the start.
     pub(super) skip: u64,
 }
 
+/// A reader of records.
 pub(super) struct Records<'a> {
     path: &'a Path,
     format: Format,
     kind: Kind<'a>,
     record: ByteRecord,
-    /// The line of the record, where it is known without looking again.
+    /// The line of the record, if the file is read line by line.
     line: u64,
-    /// Bytes of the lines that were skipped.
+    /// The number of bytes in the skipped lines.
     skipped: u64,
     limit: u64,
-    /// Bytes that the next record may take.
+    /// The number of bytes that the next record may take.
     allowance: Rc<Cell<u64>>,
 }
 
@@ -50,13 +52,17 @@ impl<'a> Records<'a> {
                 builder.has_headers(false).flexible(true).delimiter(delimiter).comment(format.comment);
                 Kind::Delimited(builder.from_reader(Metered::new(reader, Rc::clone(&allowance))))
             }
-            Separator::Whitespace => Kind::Spaced(Lines::new(path, reader, format.skip).within(limit)),
+            Separator::Whitespace => Kind::Spaced(Lines::new(path, reader, format.skip).with_limit(limit)),
         };
         Ok(Self { path, format, kind, record: ByteRecord::new(), line: format.skip, skipped, limit, allowance })
     }
 
-    /// Says how many bytes the cells take so far: the next record may take its share of the rest.
-    pub(super) fn allow(&mut self, used: u64) -> Result<()> {
+    /// Sets the number of bytes that the cells use so far, from which the maximal size of the next record follows.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if `used` exceeds the limit.
+    pub(super) fn set_used(&mut self, used: u64) -> Result<()> {
         match self.limit.checked_sub(used) {
             Some(left) => {
                 self.allowance.set((left / LINE_SHARE).max(1));
@@ -66,7 +72,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// The next record, if there is one.
+    /// Reads the next record, and returns `None` at the end of the file.
     pub(super) fn next(&mut self) -> Result<Option<&ByteRecord>> {
         match &mut self.kind {
             Kind::Delimited(reader) => match reader.read_byte_record(&mut self.record) {
@@ -85,7 +91,7 @@ impl<'a> Records<'a> {
                 }
             },
             Kind::Spaced(lines) => {
-                while let Some((line, text)) = lines.next()? {
+                while let Some((line, text)) = lines.next_line()? {
                     let text = text.trim_ascii_start();
                     if text.is_empty() || text.first().copied() == self.format.comment {
                         continue;
@@ -102,15 +108,15 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// The current record.
+    /// Returns the current record.
     pub(super) fn current(&self) -> &ByteRecord {
         &self.record
     }
 
-    /// The line the current record starts on.
+    /// Returns the line at which the current record starts.
     ///
-    /// The `csv` crate knows where a record starts up to blank lines and comments before it; where exactly is found by looking
-    /// through the file again, which only happens on the way to an error.
+    /// The position of the `csv` crate does not count the blank lines and comments before a record. The file is
+    /// therefore read again to find the line. This happens only for errors.
     pub(super) fn line(&self) -> u64 {
         match (&self.kind, self.record.position()) {
             (Kind::Delimited(_), Some(position)) => {
@@ -139,6 +145,7 @@ impl<'a> Records<'a> {
     }
 }
 
+/// Skips `count` lines and returns their length in bytes.
 fn skip_lines(path: &Path, reader: &mut dyn BufRead, count: u64, longest: u64) -> Result<u64> {
     let (mut bytes, mut line) = (0, Vec::new());
     for number in 1..=count {

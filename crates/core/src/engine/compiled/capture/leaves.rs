@@ -1,31 +1,33 @@
-//! Leaves without values: what the closures are given while they are recorded.
+//! Leaves without values, which are the arguments of the closures during a recording.
 
 use std::slice;
 
 use burn_capture::{CaptureBackend, TensorId};
 use burn_tensor::{Bool, DType, Device, DeviceSettings, Int, Tensor};
 
-use crate::data::Column;
-use crate::layout::{Block, Layout};
+use crate::data::element_dtype;
+use crate::transform::{Constrained, constrain};
 use crate::tree::{Path, Source, TensorTree, Visitor};
+use sgmcmc_gradient::data::Column;
+use sgmcmc_gradient::layout::{Block, Layout};
 
-/// The parameters as a closure takes them, made from coordinates without values.
+/// The parameters as arguments of a closure, computed from coordinates without values.
 pub(super) struct Parameters<P> {
     pub(super) params: P,
-    /// log |∂x/∂y|, if a parameter is constrained.
+    /// The log-Jacobian log |∂x/∂y|, or `None` if no parameter is constrained.
     pub(super) log_jacobian: Option<Tensor<1>>,
-    /// The coordinates of each block.
+    /// The identifiers of the coordinates of each block.
     pub(super) ids: Vec<Option<TensorId>>,
 }
 
-/// Parameters shaped as `template`, through the constraints of `layout`.
+/// Creates parameters with the structure of `template` and applies the constraints of `layout`.
 pub(super) fn parameters<P: TensorTree>(template: &P, layout: &Layout, device: &Device, dtype: DType) -> Parameters<P> {
     let mut source = Coordinates { blocks: layout.blocks().iter(), device, dtype, log_jacobian: None, ids: vec![] };
     let params = template.rebuild(&mut source);
     Parameters { params, log_jacobian: source.log_jacobian, ids: source.ids }
 }
 
-/// `rows` observations shaped as `columns`, in the structure of `like`.
+/// Creates `rows` observations with the shapes of `columns` and the structure of `like`.
 pub(super) fn observations<D: TensorTree>(
     like: &D,
     columns: &[Column],
@@ -37,19 +39,19 @@ pub(super) fn observations<D: TensorTree>(
     (data, source.ids)
 }
 
-/// The name Burn's recording has for a tensor, if it is on a capture device.
+/// Returns the identifier of a tensor in Burn's recording, or `None` if it is not on a capture device.
 pub(super) fn id<const D: usize>(tensor: &Tensor<D>) -> Option<TensorId> {
     tensor.clone().try_into_primitive::<CaptureBackend>().ok().map(|primitive| primitive.id())
 }
 
-/// The settings of the device `tree` lives on.
+/// Returns the settings of the device of `tree`.
 pub(super) fn settings<T: TensorTree>(tree: &T) -> DeviceSettings {
     let mut finder = FindDevice(None);
     tree.visit(&mut Path::root(), &mut finder);
     finder.0.unwrap_or_else(crate::array::default_device).settings()
 }
 
-/// Gives the leaves of the template themselves.
+/// Clones the leaves of the template.
 pub(super) struct Copies;
 
 impl Source for Copies {
@@ -66,6 +68,7 @@ impl Source for Copies {
     }
 }
 
+/// Creates parameters from coordinates without values.
 struct Coordinates<'a> {
     blocks: slice::Iter<'a, Block>,
     device: &'a Device,
@@ -84,11 +87,11 @@ impl Coordinates<'_> {
 
 impl Source for Coordinates<'_> {
     fn float<const D: usize>(&mut self, like: &Tensor<D>) -> Tensor<D> {
-        // A tree asks for as many leaves as it showed when it was laid out.
+        // `rebuild` requests as many leaves as `visit` passes, so there is a block for each.
         let Some(block) = self.blocks.next() else { return like.clone() };
         let Some(constraint) = block.constraint else { return self.leaf(&block.shape) };
         let free = self.leaf::<2>(&block.group_shape());
-        let (values, log_jacobian) = constraint.on_tensor(free);
+        let Constrained { values, log_jacobian } = constrain(constraint, free);
         self.log_jacobian = Some(match self.log_jacobian.take() {
             Some(sum) => sum + log_jacobian,
             None => log_jacobian,
@@ -105,6 +108,7 @@ impl Source for Coordinates<'_> {
     }
 }
 
+/// Creates observations without values.
 struct Observations<'a> {
     columns: slice::Iter<'a, Column>,
     device: &'a Device,
@@ -116,7 +120,7 @@ impl Observations<'_> {
     fn next(&mut self) -> Option<(Vec<usize>, DType)> {
         self.columns.next().map(|column| {
             let shape = std::iter::once(self.rows).chain(column.row_shape().iter().copied()).collect();
-            (shape, column.dtype())
+            (shape, element_dtype(column.element_type()))
         })
     }
 }
@@ -138,13 +142,14 @@ impl Source for Observations<'_> {
 
     fn bool<const D: usize>(&mut self, like: &Tensor<D, Bool>) -> Tensor<D, Bool> {
         let Some((shape, _)) = self.next() else { return like.clone() };
-        // In the type the device gives comparisons, so that masks can be combined whatever the data store them as.
+        // The leaf has the type of comparisons on the device, so that masks of all storage types can be combined.
         let leaf = Tensor::<D, Bool>::empty(shape, self.device);
         self.ids.push(leaf.clone().try_into_primitive::<CaptureBackend>().ok().map(|primitive| primitive.id()));
         leaf
     }
 }
 
+/// Finds the device of the first float leaf.
 struct FindDevice(Option<Device>);
 
 impl Visitor for FindDevice {

@@ -1,4 +1,4 @@
-//! What Burn wrote down about one call of the closures.
+//! The operations that Burn records in one call of the closures.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,31 +8,32 @@ use burn_tensor::{CapturedGraph, DType, Device, Tensor, TensorData};
 
 use super::device::with_device;
 use super::leaves;
-use crate::data::Rows;
 use crate::engine::Posterior;
-use crate::engine::compiled::reason::Reason;
-use crate::layout::Layout;
-use crate::model::{guarded, quietly};
+use crate::engine::compiled::compile_error::CompileError;
+use crate::model::{guarded, silence_panics};
 use crate::tree::TensorTree;
+use sgmcmc_gradient::data::Rows;
+use sgmcmc_gradient::layout::Layout;
 
-/// The operations of one call. Tensors are numbered in the order they appear, so that two calls can be compared.
+/// The operations of one call. Tensors are numbered in the order of their appearance, so that two calls can be
+/// compared.
 #[derive(Debug)]
 pub(in crate::engine::compiled) struct Recording {
-    /// How many rows the closures were given.
+    /// The number of observations in the call.
     pub(in crate::engine::compiled) rows: usize,
     pub(in crate::engine::compiled) operations: Vec<OperationIr>,
     /// The shape of each tensor.
     pub(in crate::engine::compiled) shapes: Vec<Vec<usize>>,
-    /// The tensors made from numbers.
+    /// The values of constant tensors.
     pub(in crate::engine::compiled) values: BTreeMap<usize, TensorData>,
-    /// The coordinates of each block.
+    /// The tensors of the coordinates of each block.
     pub(in crate::engine::compiled) parameters: Vec<usize>,
-    /// Each column of the data.
+    /// The tensors of the columns of the data.
     pub(in crate::engine::compiled) data: Vec<usize>,
     pub(in crate::engine::compiled) outputs: Outputs<usize>,
 }
 
-/// What the closures returned.
+/// The results of the closures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engine::compiled) struct Outputs<T> {
     pub(in crate::engine::compiled) likelihood: Option<T>,
@@ -40,7 +41,7 @@ pub(in crate::engine::compiled) struct Outputs<T> {
     pub(in crate::engine::compiled) log_jacobian: Option<T>,
 }
 
-/// The leaves and results of a call, as Burn names them.
+/// Burn's identifiers of the arguments and results of a call.
 struct Boundary {
     parameters: Vec<Option<TensorId>>,
     data: Vec<Option<TensorId>>,
@@ -48,17 +49,21 @@ struct Boundary {
 }
 
 impl Recording {
-    /// One call of the closures of `posterior` on `rows` rows.
-    pub(super) fn of<P: TensorTree, D: TensorTree>(
+    /// Records one call of the closures of `posterior` with `rows` observations.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a closure fails or cannot be recorded.
+    pub(super) fn new<P: TensorTree, D: TensorTree>(
         posterior: &Posterior<P, D>,
         template: &P,
         layout: &Layout,
         dtype: DType,
         rows: usize,
-    ) -> Result<Self, Reason> {
+    ) -> Result<Self, CompileError> {
         with_device(leaves::settings(template), |device| {
             let mut called = None;
-            let captured = quietly(|| {
+            let captured = silence_panics(|| {
                 device.capture_scope(|scope| {
                     called = Some(call(posterior, template, layout, dtype, rows, device));
                     scope.complete([], [])
@@ -66,19 +71,20 @@ impl Recording {
             });
             let boundary = called.transpose()?;
             match (captured, boundary) {
-                (Ok(captured), Some(boundary)) => Self::number(captured, boundary, rows),
-                (Err(error), _) => Err(Reason::new(format!("the closures cannot be recorded: {error}"))),
-                (Ok(_), None) => Err(Reason::new("the closures cannot be recorded")),
+                (Ok(captured), Some(boundary)) => Self::numbered(captured, boundary, rows),
+                (Err(error), _) => Err(CompileError::new(format!("the closures cannot be recorded: {error}"))),
+                (Ok(_), None) => Err(CompileError::new("the closures cannot be recorded")),
             }
         })
     }
 
-    fn number(captured: CapturedGraph, boundary: Boundary, rows: usize) -> Result<Self, Reason> {
-        let mut numbers = Numbers::default();
+    /// Replaces Burn's identifiers by numbers in the order of appearance.
+    fn numbered(captured: CapturedGraph, boundary: Boundary, rows: usize) -> Result<Self, CompileError> {
+        let mut numbers = TensorNumbering::default();
         let mut operations = captured.graph.operations;
         operations.iter_mut().for_each(|operation| operation.visit_mut(&mut numbers));
         let values = captured.values.into_iter();
-        let values = values.map(|(id, data)| (numbers.of(id, data.shape()), data)).collect();
+        let values = values.map(|(id, data)| (numbers.get_or_assign(id, data.shape()), data)).collect();
         let known = |id: TensorId| numbers.known.get(&id).copied().ok_or_else(outside);
         let leaf = |id: &Option<TensorId>| id.ok_or_else(outside).and_then(known);
         let Boundary { parameters, data, outputs } = boundary;
@@ -93,7 +99,7 @@ impl Recording {
     }
 }
 
-/// Runs the constraints, the log-prior and the log-likelihood on leaves without values.
+/// Runs the constraints, the log-prior and the log-likelihood with leaves without values.
 fn call<P: TensorTree, D: TensorTree>(
     posterior: &Posterior<P, D>,
     template: &P,
@@ -101,15 +107,16 @@ fn call<P: TensorTree, D: TensorTree>(
     dtype: DType,
     rows: usize,
     device: &Device,
-) -> Result<Boundary, Reason> {
+) -> Result<Boundary, CompileError> {
     let (model, dataset) = (posterior.model(), posterior.data());
-    let failed = |error| Reason::failed_call(&error);
-    let made = guarded(crate::error::Closure::LogPrior, || leaves::parameters(template, layout, device, dtype));
+    let failed = |error| CompileError::failed_call(&error);
+    let made =
+        guarded(sgmcmc_gradient::error::Closure::LogPrior, || leaves::parameters(template, layout, device, dtype));
     let leaves::Parameters { params, log_jacobian, ids } = made.map_err(failed)?;
     let prior = model.log_prior(copy(&params)).map_err(failed)?;
     let (mut data, mut likelihood) = (vec![], None);
     if model.has_likelihood() && dataset.observations() > 0 {
-        // One row on a plain device shows the structure of the data.
+        // One observation on a plain device has the structure of the data.
         let like = dataset.batch(Rows::range(0..1), &crate::array::default_device()).map_err(failed)?;
         let (observations, ids) = leaves::observations(&like, dataset.columns(), device, rows);
         likelihood = model.log_likelihood(params, observations, rows).map_err(failed)?;
@@ -123,28 +130,31 @@ fn call<P: TensorTree, D: TensorTree>(
     Ok(Boundary { parameters: ids, data, outputs })
 }
 
-fn output(tensor: Option<&Tensor<1>>) -> Result<Option<TensorId>, Reason> {
+/// Returns the identifier of a result.
+fn output(tensor: Option<&Tensor<1>>) -> Result<Option<TensorId>, CompileError> {
     tensor.map(|tensor| leaves::id(tensor).ok_or_else(outside)).transpose()
 }
 
-fn outside() -> Reason {
-    Reason::new("a closure returns a tensor that is not made from its arguments")
+/// Returns the error for a tensor that is not in the recording.
+fn outside() -> CompileError {
+    CompileError::new("a closure returns a tensor that is not made from its arguments")
 }
 
-/// The same tree again, of the same tensors.
+/// Clones a tree.
 fn copy<P: TensorTree>(params: &P) -> P {
     params.rebuild(&mut leaves::Copies)
 }
 
-/// Gives tensors numbers in the order they appear.
+/// Assigns numbers to tensors in the order of their appearance.
 #[derive(Default)]
-struct Numbers {
+struct TensorNumbering {
     known: HashMap<TensorId, usize>,
     shapes: Vec<Vec<usize>>,
 }
 
-impl Numbers {
-    fn of(&mut self, id: TensorId, shape: &[usize]) -> usize {
+impl TensorNumbering {
+    /// Returns the number of a tensor, and assigns one if it is new.
+    fn get_or_assign(&mut self, id: TensorId, shape: &[usize]) -> usize {
         *self.known.entry(id).or_insert_with(|| {
             self.shapes.push(shape.to_vec());
             self.shapes.len() - 1
@@ -152,10 +162,10 @@ impl Numbers {
     }
 }
 
-impl IrVisitorMut for Numbers {
+impl IrVisitorMut for TensorNumbering {
     fn visit_tensor_mut(&mut self, tensor: &mut TensorIr) {
-        tensor.id = TensorId::new(self.of(tensor.id, &tensor.shape) as u64);
-        // How a tensor may be reused depends on when clones are dropped, not on what is computed.
+        tensor.id = TensorId::new(self.get_or_assign(tensor.id, &tensor.shape) as u64);
+        // The status depends on the time at which clones are dropped, not on the computation.
         tensor.status = TensorStatus::ReadOnly;
     }
 }

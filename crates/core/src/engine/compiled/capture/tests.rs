@@ -1,4 +1,4 @@
-//! Closures that cannot be compiled are told why, and the others are captured whole.
+//! Tests of captures, and of the errors of closures that cannot be compiled.
 
 use burn_tensor::activation::log_sigmoid;
 use burn_tensor::{DType, Distribution, Int, Tensor, TensorData};
@@ -7,7 +7,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::Mutex;
 
 use super::*;
-use crate::{Constraint, Dataset, Model, array, default_device, ones, zeros};
+use crate::{Dataset, Model, array, default_device, ones, zeros};
+use sgmcmc_gradient::Constraint;
 
 fn data(n: usize) -> Dataset<(Tensor<2>, Tensor<1>)> {
     let x: Vec<f64> = (0..2 * n).map(|i| (i as f64 * 0.7).sin()).collect();
@@ -19,14 +20,14 @@ type Rows = (Tensor<2>, Tensor<1>);
 
 fn captured<const R: usize>(
     likelihood: impl Fn(Tensor<1>, Rows) -> Tensor<R> + Send + Sync + 'static,
-) -> Result<Captured, Reason> {
+) -> Result<Captured, CompileError> {
     let posterior = Model::new(likelihood).with(&data(5));
     let start = zeros([2]);
     let layout = posterior.model().layout(&start).unwrap();
     capture(&posterior, &start, &layout, DType::F64)
 }
 
-fn reason<const R: usize>(likelihood: impl Fn(Tensor<1>, Rows) -> Tensor<R> + Send + Sync + 'static) -> String {
+fn message<const R: usize>(likelihood: impl Fn(Tensor<1>, Rows) -> Tensor<R> + Send + Sync + 'static) -> String {
     captured(likelihood).expect_err("the closure cannot be compiled").to_string()
 }
 
@@ -35,7 +36,7 @@ fn logits(beta: Tensor<1>, x: Tensor<2>) -> Tensor<1> {
 }
 
 #[test]
-fn a_term_per_row_and_a_sum_give_the_same_term() {
+fn terms_and_their_sum_have_the_same_graph() {
     let term = |beta, (x, y): Rows| log_sigmoid(logits(beta, x) * (y * 2.0 - 1.0));
     let each = captured(term).unwrap();
     let sum = captured(move |beta, rows| term(beta, rows).sum()).unwrap();
@@ -49,7 +50,7 @@ fn a_term_per_row_and_a_sum_give_the_same_term() {
 }
 
 #[test]
-fn what_follows_a_sum_over_rows_is_done_to_the_terms() {
+fn operations_on_a_sum_are_applied_to_the_terms() {
     let twice = |beta: Tensor<1>, (x, y): Rows| {
         let scale = beta.clone().square().sum();
         let a = (logits(beta, x) * -0.5).sum();
@@ -60,7 +61,7 @@ fn what_follows_a_sum_over_rows_is_done_to_the_terms() {
 }
 
 #[test]
-fn a_likelihood_that_does_not_depend_on_the_rows_is_shared() {
+fn a_likelihood_independent_of_the_data_is_shared() {
     let shared = captured(|beta: Tensor<1>, (_, y): Rows| beta.square().sum().expand(y.dims())).unwrap();
     let likelihood = shared.likelihood.unwrap();
     assert!(!likelihood.summed);
@@ -68,7 +69,7 @@ fn a_likelihood_that_does_not_depend_on_the_rows_is_shared() {
 }
 
 #[test]
-fn constraints_prior_and_powers_are_in_the_prior() {
+fn the_prior_contains_jacobians_and_powers() {
     let model = Model::new(|s: Tensor<1>, y: Tensor<1>| (y / s.clone()).square() * -0.5 - s.log())
         .prior(|s: Tensor<1>| s.sum().neg())
         .constrain("theta", Constraint::Positive)
@@ -90,7 +91,7 @@ fn constraints_prior_and_powers_are_in_the_prior() {
 }
 
 #[test]
-fn a_density_alone_has_no_likelihood() {
+fn a_density_has_no_likelihood() {
     let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
     let (posterior, start) = (model.with(&Dataset::none()), zeros([3]));
     let layout = posterior.model().layout(&start).unwrap();
@@ -99,13 +100,13 @@ fn a_density_alone_has_no_likelihood() {
 }
 
 #[test]
-fn reading_a_value_is_refused() {
-    let on_parameter = reason(|beta: Tensor<1>, (x, _): Rows| {
+fn reading_a_value_is_rejected() {
+    let on_parameter = message(|beta: Tensor<1>, (x, _): Rows| {
         let positive = beta.clone().sum().into_scalar::<f64>() > 0.0;
         logits(if positive { beta } else { beta.neg() }, x)
     });
     assert!(on_parameter.contains("reads the value of a tensor"), "{on_parameter}");
-    let on_data = reason(|beta: Tensor<1>, (x, y): Rows| {
+    let on_data = message(|beta: Tensor<1>, (x, y): Rows| {
         let some = y.to_data().iter::<f64>().any(|y| y > 0.5);
         logits(beta, x) * if some { 1.0 } else { -1.0 }
     });
@@ -113,33 +114,33 @@ fn reading_a_value_is_refused() {
 }
 
 #[test]
-fn rows_that_meet_are_refused() {
-    let mean = reason(|beta: Tensor<1>, (x, _): Rows| {
-        let centred = x.clone() - x.mean_dim(0);
-        logits(beta, centred)
+fn dependence_on_other_observations_is_rejected() {
+    let mean = message(|beta: Tensor<1>, (x, _): Rows| {
+        let centered = x.clone() - x.mean_dim(0);
+        logits(beta, centered)
     });
     assert!(mean.contains("mean is taken over the rows"), "{mean}");
-    let outer = reason(|_: Tensor<1>, (_, y): Rows| {
+    let outer = message(|_: Tensor<1>, (_, y): Rows| {
         (y.clone().unsqueeze_dim::<2>(1) * y.unsqueeze_dim::<2>(0)).sum_dim(1).squeeze_dim::<1>(1)
     });
     assert!(outer.contains("one row depends on other rows"), "{outer}");
-    let largest = reason(|beta: Tensor<1>, (x, _): Rows| {
+    let largest = message(|beta: Tensor<1>, (x, _): Rows| {
         let z = logits(beta, x);
         z.clone() - z.max()
     });
     assert!(largest.contains("one row depends on other rows, by `Max`"), "{largest}");
-    let share = reason(|beta: Tensor<1>, (x, _): Rows| {
+    let share = message(|beta: Tensor<1>, (x, _): Rows| {
         let z = logits(beta, x).exp();
         z.clone() / z.sum()
     });
     assert!(share.contains("one row depends on other rows, by `Div`"), "{share}");
-    let contracted = reason(|_: Tensor<1>, (x, y): Rows| y.unsqueeze_dim::<2>(0).matmul(x).sum());
+    let contracted = message(|_: Tensor<1>, (x, y): Rows| y.unsqueeze_dim::<2>(0).matmul(x).sum());
     assert!(contracted.contains("one row depends on other rows, by `Matmul`"), "{contracted}");
     for text in [
-        reason(|beta: Tensor<1>, (x, _): Rows| burn_tensor::activation::softmax(logits(beta, x), 0).log()),
-        reason(|beta: Tensor<1>, (x, _): Rows| logits(beta, x).cumsum(0)),
-        reason(|beta: Tensor<1>, (x, _): Rows| logits(beta, x).flip([0])),
-        reason(|beta: Tensor<1>, (x, _): Rows| {
+        message(|beta: Tensor<1>, (x, _): Rows| burn_tensor::activation::softmax(logits(beta, x), 0).log()),
+        message(|beta: Tensor<1>, (x, _): Rows| logits(beta, x).cumsum(0)),
+        message(|beta: Tensor<1>, (x, _): Rows| logits(beta, x).flip([0])),
+        message(|beta: Tensor<1>, (x, _): Rows| {
             Tensor::cat(vec![logits(beta.clone(), x.clone()), logits(beta, x)], 0).sum()
         }),
     ] {
@@ -148,8 +149,8 @@ fn rows_that_meet_are_refused() {
 }
 
 #[test]
-fn transposing_by_reshape_is_refused() {
-    let text = reason(|beta: Tensor<1>, (x, _): Rows| {
+fn transposing_by_reshape_is_rejected() {
+    let text = message(|beta: Tensor<1>, (x, _): Rows| {
         let [n, k] = x.dims();
         (x.reshape([k, n]) * beta.unsqueeze_dim(1)).sum_dim(0).squeeze_dim::<1>(0)
     });
@@ -157,10 +158,10 @@ fn transposing_by_reshape_is_refused() {
 }
 
 #[test]
-fn tensors_from_outside_must_be_moved_in() {
+fn outer_tensors_must_be_moved_to_the_device() {
     let offset: Tensor<1> = array(vec![0.5], [1]).unwrap();
     let inside = offset.clone();
-    let text = reason(move |beta: Tensor<1>, (x, _): Rows| logits(beta, x) + offset.clone());
+    let text = message(move |beta: Tensor<1>, (x, _): Rows| logits(beta, x) + offset.clone());
     assert!(text.contains("made outside of it"), "{text}");
     let moved = captured(move |beta: Tensor<1>, (x, _): Rows| {
         let device = x.device();
@@ -177,14 +178,14 @@ fn tensors_from_outside_must_be_moved_in() {
 }
 
 #[test]
-fn random_numbers_are_refused() {
-    let drawn = reason(|beta: Tensor<1>, (x, y): Rows| {
+fn random_numbers_are_rejected() {
+    let drawn = message(|beta: Tensor<1>, (x, y): Rows| {
         let noise = Tensor::<1>::random(y.dims(), Distribution::Default, (&x.device(), DType::F64));
         logits(beta, x) + noise
     });
     assert!(drawn.contains("draws random numbers"), "{drawn}");
     let generator = Mutex::new(Xoshiro256PlusPlus::seed_from_u64(1));
-    let constants = reason(move |beta: Tensor<1>, (x, _): Rows| {
+    let constants = message(move |beta: Tensor<1>, (x, _): Rows| {
         let noise = vec![generator.lock().unwrap().random::<f64>(), 0.0];
         let noise = Tensor::<1>::from_data(TensorData::new(noise, [2]), (&x.device(), DType::F64));
         logits(beta + noise, x)
@@ -192,25 +193,25 @@ fn random_numbers_are_refused() {
     assert!(constants.contains("changes from call to call"), "{constants}");
     let generator = Mutex::new(Xoshiro256PlusPlus::seed_from_u64(1));
     let scalar =
-        reason(move |beta: Tensor<1>, (x, _): Rows| logits(beta, x) * generator.lock().unwrap().random::<f64>());
+        message(move |beta: Tensor<1>, (x, _): Rows| logits(beta, x) * generator.lock().unwrap().random::<f64>());
     assert!(scalar.contains("a number in `MulScalar`"), "{scalar}");
 }
 
 #[test]
-fn numbers_that_depend_on_the_rows_are_refused() {
-    let scalar = reason(|beta: Tensor<1>, (x, _): Rows| {
+fn constants_that_depend_on_the_batch_size_are_rejected() {
+    let scalar = message(|beta: Tensor<1>, (x, _): Rows| {
         let n = x.dims()[0] as f64;
         logits(beta, x) / n
     });
     assert!(scalar.contains("a number in `DivScalar` depends on the number of rows"), "{scalar}");
-    let constant = reason(|beta: Tensor<1>, (x, _): Rows| {
+    let constant = message(|beta: Tensor<1>, (x, _): Rows| {
         let n = x.dims()[0];
         let values: Vec<f64> = (0..n).map(|i| i as f64).collect();
         let device = x.device();
         logits(beta, x) + Tensor::from_data(TensorData::new(values, [n]), (&device, DType::F64))
     });
     assert!(constant.contains("depends on the number of rows"), "{constant}");
-    let branch = reason(|beta: Tensor<1>, (x, _): Rows| {
+    let branch = message(|beta: Tensor<1>, (x, _): Rows| {
         let many = x.dims()[0] > 8;
         let z = logits(beta, x);
         if many { z.abs() } else { z.square() }
@@ -219,19 +220,19 @@ fn numbers_that_depend_on_the_rows_are_refused() {
 }
 
 #[test]
-fn a_constant_added_to_the_sum_is_refused() {
-    let number = reason(|beta: Tensor<1>, (x, _): Rows| logits(beta, x).sum() + 1.0);
+fn a_constant_added_to_the_sum_is_rejected() {
+    let number = message(|beta: Tensor<1>, (x, _): Rows| logits(beta, x).sum() + 1.0);
     assert!(number.contains("once for the whole minibatch"), "{number}");
-    let shared = reason(|beta: Tensor<1>, (x, _): Rows| logits(beta.clone(), x).sum() - beta.square().sum());
+    let shared = message(|beta: Tensor<1>, (x, _): Rows| logits(beta.clone(), x).sum() - beta.square().sum());
     assert!(shared.contains("once for the whole minibatch"), "{shared}");
-    let alone = reason(|beta: Tensor<1>, _: Rows| beta.square().sum());
+    let alone = message(|beta: Tensor<1>, _: Rows| beta.square().sum());
     assert!(alone.contains("not a sum over the rows"), "{alone}");
-    let curved = reason(|beta: Tensor<1>, (x, _): Rows| logits(beta, x).sum().square());
+    let curved = message(|beta: Tensor<1>, (x, _): Rows| logits(beta, x).sum().square());
     assert!(curved.contains("is applied to a sum over the rows"), "{curved}");
 }
 
 #[test]
-fn a_branch_at_more_rows_is_seen_when_they_come() {
+fn a_branch_on_the_batch_size_is_detected() {
     let model = Model::new(|beta: Tensor<1>, (x, _): Rows| {
         let many = x.dims()[0] >= 64;
         let z = logits(beta, x);
@@ -241,28 +242,29 @@ fn a_branch_at_more_rows_is_seen_when_they_come() {
     let layout = posterior.model().layout(&start).unwrap();
     let captured = capture(&posterior, &start, &layout, DType::F64).unwrap();
     for n in [1, 2, 63] {
-        same_at(&posterior, &start, &layout, DType::F64, n, &captured.signature).unwrap();
+        check_row_count(&posterior, &start, &layout, DType::F64, n, &captured.signature).unwrap();
     }
-    let text = same_at(&posterior, &start, &layout, DType::F64, 64, &captured.signature).unwrap_err().to_string();
+    let text =
+        check_row_count(&posterior, &start, &layout, DType::F64, 64, &captured.signature).unwrap_err().to_string();
     assert!(text.contains("whether `Mul` or `Abs` is computed depends on the number of rows"), "{text}");
 }
 
 #[test]
-fn other_operations_are_named() {
+fn errors_name_unsupported_operations() {
     let sorted =
-        reason(|beta: Tensor<1>, (x, _): Rows| (x * beta.unsqueeze_dim(0)).sort(1).sum_dim(1).squeeze_dim::<1>(1));
+        message(|beta: Tensor<1>, (x, _): Rows| (x * beta.unsqueeze_dim(0)).sort(1).sum_dim(1).squeeze_dim::<1>(1));
     assert_eq!(sorted, "the operation `Sort` cannot be compiled");
-    let position = reason(|beta: Tensor<1>, (x, _): Rows| {
+    let position = message(|beta: Tensor<1>, (x, _): Rows| {
         let at: Tensor<2, Int> = (x.clone() * beta.unsqueeze_dim(0)).argmax(1);
         x.gather(1, at).squeeze_dim::<1>(1)
     });
     assert_eq!(position, "the operation `ArgMax` cannot be compiled");
-    let panicked = reason(|beta: Tensor<1>, (x, _): Rows| {
+    let panicked = message(|beta: Tensor<1>, (x, _): Rows| {
         assert!(x.dims()[0] < 3, "at most two rows");
         logits(beta, x)
     });
     assert!(panicked.contains("at most two rows"), "{panicked}");
-    let mixed = reason(|beta: Tensor<1>, (x, _): Rows| {
+    let mixed = message(|beta: Tensor<1>, (x, _): Rows| {
         let z = logits(beta, x).cast(DType::F32);
         z.exp().cast(DType::F64)
     });
@@ -270,7 +272,7 @@ fn other_operations_are_named() {
 }
 
 #[test]
-fn chains_can_capture_at_the_same_time() {
+fn concurrent_captures() {
     let captures: Vec<_> = std::thread::scope(|scope| {
         let chains: Vec<_> = (0..4)
             .map(|_| scope.spawn(|| (0..20).all(|_| captured(|beta: Tensor<1>, (x, _): Rows| logits(beta, x)).is_ok())))
@@ -281,7 +283,7 @@ fn chains_can_capture_at_the_same_time() {
 }
 
 #[test]
-fn a_closure_may_capture_another_model() {
+fn nested_captures() {
     let nested = captured(|beta: Tensor<1>, (x, _): Rows| {
         assert!(captured(|beta: Tensor<1>, (x, _): Rows| logits(beta, x)).is_ok());
         logits(beta, x)

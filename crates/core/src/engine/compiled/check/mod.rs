@@ -1,86 +1,96 @@
-//! The programs against the eager engine, before they are trusted.
+//! Comparison of the programs with the eager engine before a run.
 //!
-//! Value and gradient of prior and likelihood are compared at random points near the start on random rows, and at points far from it on
-//! rows that stand for the data. What a recording cannot show, such as `detach`, shows there: the gradients differ.
+//! The value and gradient of the log posterior are compared at random points near the initial parameters with random
+//! observations, and at points far away with representative observations. Operations that are missing in a recording,
+//! such as `detach`, cause a difference of the gradients.
 
 mod compare;
-mod long;
+mod long_closures;
 
 use rand::{RngExt, SeedableRng};
-use sgmcmc_compiler::program::{Program, Real, Sink};
+use sgmcmc_compiler::program::{Output, Program, Real};
 
-pub(super) use self::compare::{Closeness, Difference, Evaluated, difference};
+pub(super) use self::compare::{Closeness, Difference, Engines, Evaluated};
 use super::super::eager::Eager;
-use super::super::{Evaluator, Posterior, spread};
-use super::reason::Reason;
-use super::sheet::Sheet;
-use crate::data::{Precision, Rows};
-use crate::error::Error;
-use crate::rng::StreamRng;
-use crate::tree::TensorTree;
+use sgmcmc_gradient::Evaluator;
 
-/// Recorded operations up to which the eager engine's gradient is the measure. The time of its backward pass grows with the square of
-/// their number; the gradient of longer closures is compared with differences of the eager value.
+use super::super::{Posterior, spread};
+use super::compilation::Compilation;
+use super::compile_error::CompileError;
+use super::run::{Task, run};
+use crate::tree::TensorTree;
+use sgmcmc_gradient::data::{Precision, Rows};
+use sgmcmc_gradient::error::Error;
+use sgmcmc_gradient::rng::StreamRng;
+
+/// The maximum number of recorded operations for comparisons with the gradient of the eager engine. The time of its
+/// backward pass is quadratic in the number of operations. The gradients of longer closures are compared with finite
+/// differences of the eager value.
 pub(super) const EAGER_GRADIENT: usize = 10_000;
-/// Recorded operations from which on few comparisons are made.
+/// The number of recorded operations above which fewer comparisons are made.
 const MANY: usize = 2_000;
-/// Rows per comparison near the start.
+/// The numbers of observations of the comparisons near the initial parameters.
 const ROW_COUNTS: [usize; 3] = [1, 2, 13];
-/// How far from the start the points lie. At a start of zeros or ones functions with kinks often have theirs, where one engine may take
-/// the slope of one side and the other that of the other; the start itself is compared only if there is no number anywhere else.
+/// The distances of the points near the initial parameters. Initial parameters of zeros or ones are often at a kink of
+/// a function, where the engines may use different one-sided derivatives. The initial parameters themselves are
+/// compared only if the log density is not finite at the other points.
 const SPREADS: [f64; 3] = [0.02, 0.3, 0.0];
-/// Distances of points that are far from the start, in every coordinate, to both sides.
+/// The distances of the points far from the initial parameters, in every coordinate and in both directions.
 const FAR: [f64; 3] = [1.0, 10.0, 100.0];
-/// A difference far from the start must show at a second point so much farther, relatively: at a kink it does not.
+/// The relative distance of a second point, which must confirm a difference at a point far away. A difference at a kink
+/// is not confirmed.
 const CONFIRMED: f64 = 1.003;
 
 /// The programs that are compared.
 struct Programs<T> {
     likelihood: Option<Program<T>>,
     prior: Option<Program<T>>,
-    together: Option<Program<T>>,
+    joint: Option<Program<T>>,
 }
 
+/// Compares the programs of `compilation` with the eager engine.
+///
 /// # Errors
 ///
-/// Where the two disagree.
+/// Returns an error if the two disagree.
 pub(super) fn check<P: TensorTree, D: TensorTree>(
     posterior: &Posterior<P, D>,
     eager: &Eager<P, D>,
-    sheet: &Sheet,
-) -> Result<(), Reason> {
+    compilation: &Compilation,
+) -> Result<(), CompileError> {
     match eager.precision() {
-        Precision::Single => check_in::<P, D, f32>(posterior, eager, sheet),
-        Precision::Double => check_in::<P, D, f64>(posterior, eager, sheet),
+        Precision::Single => check_in::<P, D, f32>(posterior, eager, compilation),
+        Precision::Double => check_in::<P, D, f64>(posterior, eager, compilation),
     }
 }
 
+/// Compares programs in the float type `T`.
 fn check_in<P: TensorTree, D: TensorTree, T: Real>(
     posterior: &Posterior<P, D>,
     eager: &Eager<P, D>,
-    sheet: &Sheet,
-) -> Result<(), Reason> {
+    compilation: &Compilation,
+) -> Result<(), CompileError> {
     let mut programs = Programs::<T> {
-        likelihood: sheet.program(&sheet.likelihood)?,
-        prior: sheet.program(&sheet.prior)?,
-        together: sheet.program(&sheet.posterior)?,
+        likelihood: compilation.program(&compilation.likelihood)?,
+        prior: compilation.program(&compilation.prior)?,
+        joint: compilation.program(&compilation.posterior)?,
     };
     let spread = spread::rows(posterior.data().columns(), posterior.data().observations());
-    if sheet.operations > EAGER_GRADIENT {
-        return long::check(posterior, eager, &mut programs, &spread);
+    if compilation.operations > EAGER_GRADIENT {
+        return long_closures::check(posterior, eager, &mut programs, &spread);
     }
-    let many = sheet.operations > MANY;
-    near(posterior, eager, &mut programs, if many { &ROW_COUNTS[1..2] } else { &ROW_COUNTS })?;
-    far(posterior, eager, &mut programs, &spread, if many { &FAR[1..2] } else { &FAR })
+    let many = compilation.operations > MANY;
+    check_near(posterior, eager, &mut programs, if many { &ROW_COUNTS[1..2] } else { &ROW_COUNTS })?;
+    check_far(posterior, eager, &mut programs, &spread, if many { &FAR[1..2] } else { &FAR })
 }
 
-/// Compares at random points near the start.
-fn near<P: TensorTree, D: TensorTree, T: Real>(
+/// Compares the engines at random points near the initial parameters.
+fn check_near<P: TensorTree, D: TensorTree, T: Real>(
     posterior: &Posterior<P, D>,
     eager: &Eager<P, D>,
     programs: &mut Programs<T>,
     row_counts: &[usize],
-) -> Result<(), Reason> {
+) -> Result<(), CompileError> {
     let mut rng = StreamRng::seed_from_u64(0x0005_9c3c);
     let observations = posterior.data().observations();
     for n in row_counts {
@@ -95,39 +105,39 @@ fn near<P: TensorTree, D: TensorTree, T: Real>(
             }
             let theta: Vec<f64> =
                 eager.coordinates().iter().map(|x| x + spread * (rng.random::<f64>() - 0.5)).collect();
-            for ours in programs.evaluate(posterior, &theta, &rows)? {
-                let engines = (posterior, eager);
-                let found = difference(engines, &theta, Rows::list(&rows), &ours, Closeness::Rounding);
-                if let Some(difference) = found.map_err(failed)? {
+            for compiled in programs.evaluate(posterior, &theta, &rows)? {
+                let engines = Engines { posterior, eager };
+                let found = engines.difference(&theta, Rows::list(&rows), &compiled, Closeness::Rounding);
+                if let Some(difference) = found.map_err(evaluation_error)? {
                     return Err(difference.into());
                 }
-                compared |= ours.value.is_finite();
+                compared |= compiled.value.is_finite();
             }
         }
     }
     Ok(())
 }
 
-/// Compares at points far from the start.
-fn far<P: TensorTree, D: TensorTree, T: Real>(
+/// Compares the engines at points far from the initial parameters.
+fn check_far<P: TensorTree, D: TensorTree, T: Real>(
     posterior: &Posterior<P, D>,
     eager: &Eager<P, D>,
     programs: &mut Programs<T>,
     rows: &[usize],
     distances: &[f64],
-) -> Result<(), Reason> {
+) -> Result<(), CompileError> {
     let mut rng = StreamRng::seed_from_u64(0x000f_a12e);
     for distance in distances {
-        let direction: Vec<f64> = eager.coordinates().iter().map(|_| towards(&mut rng)).collect();
+        let direction: Vec<f64> = eager.coordinates().iter().map(|_| random_component(&mut rng)).collect();
         for distance in [*distance, -distance] {
             let point = |distance: f64| -> Vec<f64> {
                 eager.coordinates().iter().zip(&direction).map(|(x, d)| x + distance * d).collect()
             };
-            let mut differs = |theta: &[f64]| -> Result<Option<Difference>, Reason> {
-                // A closure may refuse points so far away; near the start it did not.
-                let Some(ours) = programs.evaluate(posterior, theta, rows)?.pop() else { return Ok(None) };
-                let engines = (posterior, eager);
-                Ok(difference(engines, theta, Rows::list(rows), &ours, Closeness::Function).unwrap_or_default())
+            let mut differs = |theta: &[f64]| -> Result<Option<Difference>, CompileError> {
+                let Some(compiled) = programs.evaluate(posterior, theta, rows)?.pop() else { return Ok(None) };
+                let engines = Engines { posterior, eager };
+                // A closure may fail at points far away. It has not failed near the initial parameters.
+                Ok(engines.difference(theta, Rows::list(rows), &compiled, Closeness::Function).unwrap_or_default())
             };
             if differs(&point(distance))?.is_some()
                 && let Some(difference) = differs(&point(CONFIRMED * distance))?
@@ -139,42 +149,44 @@ fn far<P: TensorTree, D: TensorTree, T: Real>(
     Ok(())
 }
 
-/// A number of size ½ to 1 of either sign.
-fn towards(rng: &mut StreamRng) -> f64 {
+/// Draws a number with an absolute value between ½ and 1 and a random sign.
+fn random_component(rng: &mut StreamRng) -> f64 {
     let size = 0.5 + 0.5 * rng.random::<f64>();
     if rng.random::<bool>() { size } else { -size }
 }
 
 impl<T: Real> Programs<T> {
-    /// The log posterior with its gradient, once from the likelihood and the prior and once from the program of both, where there is one.
+    /// Returns the log posterior and its gradient from the programs of the likelihood and the prior, and from the joint
+    /// program. Skips programs that do not exist.
     fn evaluate<P: TensorTree, D: TensorTree>(
         &mut self,
         posterior: &Posterior<P, D>,
         theta: &[f64],
         rows: &[usize],
-    ) -> Result<Vec<Evaluated>, Reason> {
+    ) -> Result<Vec<Evaluated>, CompileError> {
         let columns = posterior.data().columns();
-        let (power, _) = posterior.model().powers();
-        let apart = vec![(&mut self.likelihood, rows), (&mut self.prior, &[])];
+        let power = posterior.model().powers().likelihood;
+        let separate = vec![(&mut self.likelihood, rows), (&mut self.prior, &[])];
         let mut results = Vec::new();
-        for programs in [apart, vec![(&mut self.together, rows)]] {
-            let mut ours = Evaluated::zero(theta.len());
+        for programs in [separate, vec![(&mut self.joint, rows)]] {
+            let mut compiled = Evaluated::zero(theta.len());
             let mut any = false;
             for (program, rows) in programs {
                 let Some(program) = program else { continue };
-                let sink = Sink::Gradient(&mut ours.gradient);
-                let value = super::run(program, columns, theta, Rows::list(rows), power, sink);
-                ours.value += value.map_err(failed)?;
+                let task = Task { columns, theta, rows: Rows::list(rows), power };
+                let value = run(program, task, Output::Gradient(&mut compiled.gradient));
+                compiled.value += value.map_err(evaluation_error)?;
                 any = true;
             }
             if any {
-                results.push(ours);
+                results.push(compiled);
             }
         }
         Ok(results)
     }
 }
 
-fn failed(error: Error) -> Reason {
-    Reason::new(error.to_string())
+/// Converts an error of an evaluation to a compile error.
+fn evaluation_error(error: Error) -> CompileError {
+    CompileError::new(error.to_string())
 }

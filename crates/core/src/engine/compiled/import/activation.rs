@@ -9,6 +9,7 @@ use super::constant::scalar;
 use super::{Importer, Result};
 
 impl Importer<'_> {
+    /// Imports an activation function.
     pub(super) fn activation(&mut self, op: &ActivationOperationIr) -> Result<()> {
         use ActivationOperationIr as Ir;
         match op {
@@ -63,14 +64,14 @@ impl Importer<'_> {
         }
     }
 
-    /// The input of an operation along an axis, and that axis of its node.
+    /// Returns the input node of an operation along an axis, and the axis of the node.
     pub(super) fn along(&mut self, ir: &DimOpIr) -> Result<(NodeId, usize)> {
         let extent = self.extent(&ir.input);
         self.not_rows(&extent, ir.axis)?;
         Ok((self.node(&ir.input)?, extent.axis(ir.axis)))
     }
 
-    /// x where it is not negative, else `scaled`.
+    /// Imports a function that is `scaled` where x is negative, and x elsewhere.
     fn leaky(&mut self, x: NodeId, scaled: NodeId, out: &TensorIr) -> Result<()> {
         let zero = self.graph.scalar(0.0);
         let negative = self.graph.compare(CompareOp::Less, x, zero)?;

@@ -1,4 +1,4 @@
-//! Operations of all kinds of tensors: moving elements about, choosing between them, comparing them.
+//! Operations on tensors of all kinds: movement, selection and comparison of elements.
 
 use burn_ir::BaseOperationIr;
 use sgmcmc_compiler::graph::ReduceOp;
@@ -6,6 +6,7 @@ use sgmcmc_compiler::graph::ReduceOp;
 use super::{Importer, Result};
 
 impl Importer<'_> {
+    /// Imports an operation on tensors of any kind.
     pub(super) fn base(&mut self, op: &BaseOperationIr) -> Result<()> {
         use BaseOperationIr as Ir;
         match op {
@@ -40,7 +41,7 @@ impl Importer<'_> {
             Ir::AnyDim(ir) => self.quantified(ReduceOp::Max, &ir.input, [ir.axis], &ir.out),
 
             Ir::Cast(ir) => self.converted(ir),
-            // What an empty tensor holds is up to the device; devices of a CPU give zeros.
+            // The content of an empty tensor depends on the device. CPU devices fill it with zeros.
             Ir::Empty(ir) | Ir::Zeros(ir) => self.filled(&ir.out, 0.0),
             Ir::Ones(ir) => self.filled(&ir.out, 1.0),
             Ir::Unfold(_) | Ir::ScatterNd(_) | Ir::GatherNd(_) => Err(self.unsupported()),

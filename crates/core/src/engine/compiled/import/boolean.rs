@@ -1,4 +1,4 @@
-//! Masks.
+//! Operations on masks.
 
 use burn_ir::{BinaryOpIr, BoolOperationIr, ScalarOpIr, TensorIr};
 use sgmcmc_compiler::graph::{CompareOp, Kind, LogicOp, NodeId, ReduceOp, UnaryOp};
@@ -7,6 +7,7 @@ use super::constant::scalar;
 use super::{Importer, Result, kind_of};
 
 impl Importer<'_> {
+    /// Imports an operation on masks.
     pub(super) fn boolean(&mut self, op: &BoolOperationIr) -> Result<()> {
         let (op, ir) = match op {
             BoolOperationIr::IntoFloat(ir) | BoolOperationIr::IntoInt(ir) => return self.converted(ir),
@@ -19,7 +20,7 @@ impl Importer<'_> {
         self.set(&ir.out, node)
     }
 
-    /// a = b, or a ≠ b; of masks too.
+    /// Imports a = b or a ≠ b, of numbers or masks.
     pub(super) fn equality(&mut self, equal: bool, ir: &BinaryOpIr) -> Result<()> {
         if kind_of(ir.lhs.dtype) != Kind::Mask {
             return self.compare(if equal { CompareOp::Equal } else { CompareOp::NotEqual }, ir);
@@ -31,7 +32,7 @@ impl Importer<'_> {
         self.set(&ir.out, node)
     }
 
-    /// a = c, or a ≠ c, of a number c; of masks too.
+    /// Imports a = c or a ≠ c for a scalar c, of numbers or masks.
     pub(super) fn equality_scalar(&mut self, equal: bool, ir: &ScalarOpIr) -> Result<()> {
         if kind_of(ir.lhs.dtype) != Kind::Mask {
             return self.compare_scalar(if equal { CompareOp::Equal } else { CompareOp::NotEqual }, ir);
@@ -42,7 +43,7 @@ impl Importer<'_> {
         self.set(&ir.out, node)
     }
 
-    /// Whether all (the smallest is not zero), or any (the largest is not zero), along these axes.
+    /// Imports `all` (the minimum is not zero) or `any` (the maximum is not zero) along these axes.
     pub(super) fn quantified(
         &mut self,
         op: ReduceOp,
@@ -59,6 +60,7 @@ impl Importer<'_> {
         self.set(out, node)
     }
 
+    /// Returns the mask of the elements that are not zero.
     fn as_mask(&mut self, input: &TensorIr) -> Result<NodeId> {
         let node = self.node(input)?;
         if kind_of(input.dtype) == Kind::Mask {

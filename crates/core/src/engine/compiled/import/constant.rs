@@ -1,13 +1,13 @@
-//! Numbers: scalars of operations, filled tensors, and tensors made from lists.
+//! Constants: scalars of operations, filled tensors, and tensors with given values.
 
 use burn_ir::{ScalarIr, TensorIr};
 use burn_tensor::TensorData;
 use sgmcmc_compiler::graph::{Kind, NodeId};
 
 use super::{Importer, Result, kind_of};
-use crate::engine::compiled::reason::Reason;
+use crate::engine::compiled::compile_error::CompileError;
 
-/// A scalar as a number; true is one.
+/// Converts a scalar to a number. `true` is 1.
 pub(super) fn scalar(scalar: ScalarIr) -> f64 {
     match scalar {
         ScalarIr::Float(value) => value,
@@ -18,23 +18,23 @@ pub(super) fn scalar(scalar: ScalarIr) -> f64 {
 }
 
 impl Importer<'_> {
-    /// A tensor that has one number at every place.
+    /// Imports a tensor with all elements equal to `value`.
     pub(super) fn filled(&mut self, out: &TensorIr, value: f64) -> Result<()> {
         let dims = self.extent(out).own();
         let node = self.graph.full(value, dims, kind_of(out.dtype));
         self.set(out, node)
     }
 
-    /// One number of the kind of `like`.
+    /// Adds a scalar of the kind of `like`.
     pub(super) fn number_like(&mut self, like: &TensorIr, value: f64) -> NodeId {
         self.graph.full(value, [], kind_of(like.dtype))
     }
 
-    /// A tensor that was made from a list of numbers.
+    /// Adds a tensor with the values in the recording.
     pub(super) fn constant(&mut self, number: usize) -> Result<NodeId> {
         let Some(data) = self.recording.values.get(&number) else {
-            // Only results that are not values of the model have none: the positions of maxima and the like.
-            return Err(Reason::new(
+            // Only unsupported second results have no values, such as the positions of maxima.
+            return Err(CompileError::new(
                 "positions found by `max_dim_with_indices` and its like cannot be used in a compiled closure",
             ));
         };
@@ -42,13 +42,14 @@ impl Importer<'_> {
         let extent = self.extent_of(number);
         match (extent.row, values.as_slice()) {
             (None, _) => Ok(self.graph.constant(values, extent.full, kind)?),
-            // That they are all the same was seen when recordings of different numbers of rows were compared.
+            // The comparison of recordings has verified that all elements are equal.
             (Some(_), [first, ..]) => Ok(self.graph.full(*first, extent.own(), kind)),
             (Some(_), []) => Ok(self.graph.full(0.0, extent.own(), kind)),
         }
     }
 }
 
+/// Returns the values of a tensor as numbers, and their kind.
 fn numbers(data: &TensorData) -> (Vec<f64>, Kind) {
     let dtype = data.dtype();
     let kind = kind_of(dtype);

@@ -1,4 +1,4 @@
-//! Element by element: operands of the same rank, in which dimensions of size one are repeated.
+//! Element-wise operations on operands of the same rank, in which axes of size one are broadcast.
 
 use burn_ir::{BinaryOpIr, MaskFillOpIr, MaskWhereOpIr, ScalarOpIr, TensorIr};
 use sgmcmc_compiler::graph::{BinaryOp, CompareOp, Kind, LogicOp, NodeId, UnaryOp};
@@ -8,14 +8,14 @@ use super::extent::Extent;
 use super::{Importer, Result};
 
 impl Importer<'_> {
-    /// An operand in the dimensions of a result: without the axis that is the rows of the result.
+    /// Returns an operand without the axis of the observations of the result.
     pub(super) fn operand(&mut self, tensor: &TensorIr, out: &Extent) -> Result<NodeId> {
         let node = self.node(tensor)?;
         let extent = self.extent(tensor);
         let Some(row) = out.dropped() else { return Ok(node) };
         match extent.row {
             Some(own) if own.axis == row && own.inner == 1 => Ok(node),
-            // An axis of size one is repeated for the rows, which takes nothing here.
+            // An axis of size one is broadcast to the observations, which requires no operation in the graph.
             None if extent.full.get(row) == Some(&1) => {
                 let mut dims = extent.full;
                 dims.remove(row);
@@ -25,23 +25,25 @@ impl Importer<'_> {
         }
     }
 
+    /// Imports a unary function.
     pub(super) fn unary(&mut self, op: UnaryOp, input: &TensorIr, out: &TensorIr) -> Result<()> {
         let node = self.node(input)?;
         let node = self.graph.unary(op, node);
         self.set(out, node)
     }
 
-    /// scale · x + shift.
+    /// Imports scale · x + shift.
     pub(super) fn affine(&mut self, input: &TensorIr, scale: f64, shift: f64, out: &TensorIr) -> Result<()> {
         let node = self.node(input)?;
         let node = self.graph.affine(node, scale, shift);
         self.set(out, node)
     }
 
+    /// Imports a binary function.
     pub(super) fn binary(&mut self, op: BinaryOp, ir: &BinaryOpIr) -> Result<()> {
         let extent = self.extent(&ir.out);
         let (a, b) = (self.operand(&ir.lhs, &extent)?, self.operand(&ir.rhs, &extent)?);
-        // Burn writes a square as a product.
+        // Burn records a square as a product.
         let node = if op == BinaryOp::Mul && a == b && self.graph.node(a).kind == Kind::Float {
             self.graph.unary(UnaryOp::Square, a)
         } else {
@@ -50,7 +52,7 @@ impl Importer<'_> {
         self.set(&ir.out, node)
     }
 
-    /// f(x, c) of a number c.
+    /// Imports f(x, c) for a scalar c.
     pub(super) fn binary_scalar(&mut self, op: BinaryOp, ir: &ScalarOpIr) -> Result<()> {
         let node = self.node(&ir.lhs)?;
         let number = self.number_like(&ir.lhs, scalar(ir.rhs));
@@ -58,6 +60,7 @@ impl Importer<'_> {
         self.set(&ir.out, node)
     }
 
+    /// Imports a comparison of two tensors.
     pub(super) fn compare(&mut self, op: CompareOp, ir: &BinaryOpIr) -> Result<()> {
         let extent = self.extent(&ir.out);
         let (a, b) = (self.operand(&ir.lhs, &extent)?, self.operand(&ir.rhs, &extent)?);
@@ -65,6 +68,7 @@ impl Importer<'_> {
         self.set(&ir.out, node)
     }
 
+    /// Imports a comparison with a scalar.
     pub(super) fn compare_scalar(&mut self, op: CompareOp, ir: &ScalarOpIr) -> Result<()> {
         let node = self.node(&ir.lhs)?;
         let number = self.number_like(&ir.lhs, scalar(ir.rhs));
@@ -72,13 +76,14 @@ impl Importer<'_> {
         self.set(&ir.out, node)
     }
 
+    /// Adds a logical operation on two masks.
     pub(super) fn logic(&mut self, op: LogicOp, ir: &BinaryOpIr) -> Result<NodeId> {
         let extent = self.extent(&ir.out);
         let (a, b) = (self.operand(&ir.lhs, &extent)?, self.operand(&ir.rhs, &extent)?);
         Ok(self.graph.logic(op, a, b)?)
     }
 
-    /// mask ? value : tensor.
+    /// Imports a selection between `value` and `tensor` by a mask.
     pub(super) fn mask_where(&mut self, ir: &MaskWhereOpIr) -> Result<()> {
         let extent = self.extent(&ir.out);
         let mask = self.operand(&ir.mask, &extent)?;
@@ -87,7 +92,7 @@ impl Importer<'_> {
         self.set(&ir.out, node)
     }
 
-    /// mask ? number : tensor.
+    /// Imports a selection between a scalar and `tensor` by a mask.
     pub(super) fn mask_fill(&mut self, ir: &MaskFillOpIr) -> Result<()> {
         let extent = self.extent(&ir.out);
         let mask = self.operand(&ir.mask, &extent)?;
@@ -97,7 +102,7 @@ impl Importer<'_> {
         self.set(&ir.out, node)
     }
 
-    /// x where it is not below `least` nor above `most`, which NaN is not either.
+    /// Adds x clamped to the range from `least` to `most`. NaN stays NaN.
     pub(super) fn clamped(
         &mut self,
         like: &TensorIr,

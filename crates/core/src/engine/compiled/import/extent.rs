@@ -1,24 +1,26 @@
-//! The shape of a Burn tensor, and where its rows are.
+//! The shape of a Burn tensor and its axis of the observations.
 
 use crate::engine::compiled::capture::Dim;
 
-/// The axis of the rows.
+/// The axis of the observations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) axis: usize,
-    /// Entries per row along this axis: more than one where a reshape merged the rows with axes after them.
+    /// The number of entries per observation along this axis. It is larger than one if a reshape merged the axis with
+    /// axes after it.
     pub(super) inner: usize,
 }
 
-/// The shape of a Burn tensor, and where its rows are.
+/// The shape of a Burn tensor and its axis of the observations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
-    /// The dimensions, with `inner` in the place of the rows.
+    /// The sizes of all axes. The size of the axis of the observations is `inner`.
     pub(super) full: Vec<usize>,
     pub(super) row: Option<Row>,
 }
 
 impl Extent {
+    /// Creates the extent of a tensor with these sizes.
     pub(super) fn new(dims: &[Dim]) -> Self {
         let mut row = None;
         let full = dims.iter().enumerate().map(|(axis, dim)| match *dim {
@@ -31,7 +33,7 @@ impl Extent {
         Self { full: full.collect(), row }
     }
 
-    /// The dimensions of the node: without the axis of the rows.
+    /// Returns the shape of the node, which does not have the axis of the observations.
     pub(super) fn own(&self) -> Vec<usize> {
         let mut own = self.full.clone();
         if let Some(axis) = self.dropped() {
@@ -40,16 +42,17 @@ impl Extent {
         own
     }
 
-    /// The axis the tensor has and the node has not.
+    /// Returns the axis of the tensor that the node does not have.
     pub(super) fn dropped(&self) -> Option<usize> {
         self.row.filter(|row| row.inner == 1).map(|row| row.axis)
     }
 
+    /// Returns whether `axis` is the axis of the observations.
     pub(super) fn is_row(&self, axis: usize) -> bool {
         self.row.is_some_and(|row| row.axis == axis)
     }
 
-    /// The axis of the node that is this axis of the tensor, which is not that of the rows.
+    /// Returns the axis of the node for an axis of the tensor other than that of the observations.
     pub(super) fn axis(&self, axis: usize) -> usize {
         match self.dropped() {
             Some(row) if axis > row => axis - 1,
@@ -57,7 +60,7 @@ impl Extent {
         }
     }
 
-    /// The axes of the tensor that the node has too.
+    /// Returns the axes of the tensor that the node also has.
     pub(super) fn kept(&self) -> Vec<usize> {
         let dropped = self.dropped();
         (0..self.full.len()).filter(|axis| Some(*axis) != dropped).collect()
@@ -69,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_axis_of_the_rows_is_not_in_the_node() {
+    fn nodes_do_not_have_the_axis_of_the_observations() {
         let plain = Extent::new(&[Dim::Fixed(4), Dim::Rows(1), Dim::Fixed(3)]);
         assert_eq!((plain.own(), plain.axis(2), plain.kept()), (vec![4, 3], 1, vec![0, 2]));
         let merged = Extent::new(&[Dim::Fixed(4), Dim::Rows(5)]);

@@ -1,13 +1,14 @@
-//! Functions of floats.
+//! Operations on floats.
 
 use burn_ir::{CastOpIr, FloatOperationIr, ScalarOpIr};
 use sgmcmc_compiler::graph::{BinaryOp, Kind, Number, UnaryOp};
 
 use super::constant::scalar;
 use super::{Importer, Result};
-use crate::engine::compiled::reason::Reason;
+use crate::engine::compiled::compile_error::CompileError;
 
 impl Importer<'_> {
+    /// Imports an operation on floats.
     pub(super) fn float(&mut self, op: &FloatOperationIr) -> Result<()> {
         use FloatOperationIr as Ir;
         let (function, ir) = match op {
@@ -41,7 +42,7 @@ impl Importer<'_> {
             Ir::IntoInt(ir) => return self.truncated(ir),
             Ir::Matmul(ir) => return self.matmul(ir),
             Ir::Random(_) => {
-                return Err(Reason::new(
+                return Err(CompileError::new(
                     "the model draws random numbers inside its closures; draw them beforehand and pass them as data",
                 ));
             }
@@ -52,7 +53,7 @@ impl Importer<'_> {
         self.unary(function, &ir.input, &ir.out)
     }
 
-    /// x^c of floats.
+    /// Imports x^c for floats.
     pub(super) fn power(&mut self, ir: &ScalarOpIr) -> Result<()> {
         let exponent = scalar(ir.rhs);
         #[expect(clippy::float_cmp, reason = "these exponents have operations of their own")]
@@ -69,7 +70,7 @@ impl Importer<'_> {
         self.unary(function, &ir.lhs, &ir.out)
     }
 
-    /// Floats as integers, without their fraction.
+    /// Imports the conversion of floats to integers, which truncates.
     fn truncated(&mut self, ir: &CastOpIr) -> Result<()> {
         let node = self.node(&ir.input)?;
         let node = self.graph.unary(UnaryOp::Trunc, node);

@@ -1,4 +1,4 @@
-//! Elements chosen by integers: rows of a table, entries along an axis, and sums at such places.
+//! Indexing by integer tensors: selection, gathering, and additions at indices.
 
 use burn_ir::{EmbeddingOpIr, GatherOpIr, ScatterOpIr, SelectAssignOpIr, SelectOpIr};
 use burn_tensor::IndexingUpdateOp;
@@ -7,7 +7,7 @@ use sgmcmc_compiler::graph::BinaryOp;
 use super::{Importer, Result};
 
 impl Importer<'_> {
-    /// `tensor` at `indices` (a list) along `dim`.
+    /// Imports the selection of `tensor` at a list of `indices` along `dim`.
     pub(super) fn select(&mut self, ir: &SelectOpIr) -> Result<()> {
         let source = self.extent(&ir.tensor);
         self.not_rows(&source, ir.dim)?;
@@ -16,22 +16,23 @@ impl Importer<'_> {
             let node = self.graph.select(tensor, indices, ir.dim)?;
             return self.set(&ir.out, node);
         }
-        // Each row has its own source: the same list for all entries of the other axes.
+        // Each observation has its own source, so that the selection is a gather with the indices expanded to the other
+        // axes.
         if self.extent(&ir.indices).row.is_some() {
             return Err(self.mixed_rows());
         }
         let axis = source.axis(ir.dim);
         let mut dims = self.graph.shape(tensor).dims.clone();
         let length = self.graph.shape(indices).size();
-        let mut line = vec![1; dims.len()];
-        (line[axis], dims[axis]) = (length, length);
-        let indices = self.reshape(indices, line)?;
+        let mut index_shape = vec![1; dims.len()];
+        (index_shape[axis], dims[axis]) = (length, length);
+        let indices = self.reshape(indices, index_shape)?;
         let indices = self.graph.expand(indices, dims)?;
         let node = self.graph.gather(tensor, indices, axis)?;
         self.set(&ir.out, node)
     }
 
-    /// Rows of a table: `weights` at `indices` along the first axis.
+    /// Imports the selection of `weights` at `indices` along the first axis.
     pub(super) fn embedding(&mut self, ir: &EmbeddingOpIr) -> Result<()> {
         if self.extent(&ir.weights).row.is_some() {
             return Err(self.mixed_rows());
@@ -41,12 +42,12 @@ impl Importer<'_> {
         self.set(&ir.out, node)
     }
 
-    /// Element i along `dim` is that of `tensor` at `indices[i]`.
+    /// Imports a gather: element i along `dim` is that of `tensor` at `indices[i]`.
     pub(super) fn gather(&mut self, ir: &GatherOpIr) -> Result<()> {
         let (source, index) = (self.extent(&ir.tensor), self.extent(&ir.indices));
         self.not_rows(&source, ir.dim)?;
         if index.is_row(ir.dim) {
-            // The same source for all rows, and one place along the axis for each.
+            // All observations have the same source, and each has one index along the axis.
             let (tensor, indices) = (self.full(&ir.tensor)?, self.full(&ir.indices)?);
             let node = self.graph.gather(tensor, indices, ir.dim)?;
             return self.set_full(&ir.out, node);
@@ -59,7 +60,7 @@ impl Importer<'_> {
         self.set(&ir.out, node)
     }
 
-    /// `tensor` plus `value` at `indices` along `dim`.
+    /// Imports the addition of `value` to `tensor` at `indices` along `dim`.
     pub(super) fn scatter(&mut self, ir: &ScatterOpIr) -> Result<()> {
         if ir.update != IndexingUpdateOp::Add {
             return Err(self.unsupported());
@@ -78,7 +79,7 @@ impl Importer<'_> {
         self.set(&ir.out, node)
     }
 
-    /// `tensor` plus `value` at `indices` (a list) along `dim`.
+    /// Imports the addition of `value` to `tensor` at a list of `indices` along `dim`.
     pub(super) fn select_assign(&mut self, ir: &SelectAssignOpIr) -> Result<()> {
         if ir.update != IndexingUpdateOp::Add {
             return Err(self.unsupported());

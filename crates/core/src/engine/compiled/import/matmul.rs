@@ -1,4 +1,5 @@
-//! Matrix products. The rows may be the rows of the left factor, the columns of the right one, or an axis before those.
+//! Matrix products. The axis of the observations may be the rows of the left factor, the columns of the right factor,
+//! or a batch axis.
 
 use burn_ir::{LinearOpIr, MatmulOpIr, ModuleOperationIr};
 use sgmcmc_compiler::graph::BinaryOp;
@@ -6,6 +7,7 @@ use sgmcmc_compiler::graph::BinaryOp;
 use super::{Importer, Result};
 
 impl Importer<'_> {
+    /// Imports an operation of Burn's neural network modules.
     pub(super) fn module(&mut self, op: &ModuleOperationIr) -> Result<()> {
         match op {
             ModuleOperationIr::Linear(ir) => self.linear(ir),
@@ -14,6 +16,7 @@ impl Importer<'_> {
         }
     }
 
+    /// Imports a matrix product.
     pub(super) fn matmul(&mut self, ir: &MatmulOpIr) -> Result<()> {
         let (left, right) = (self.extent(&ir.lhs), self.extent(&ir.rhs));
         self.not_rows(&left, left.full.len() - 1)?;
@@ -23,7 +26,7 @@ impl Importer<'_> {
         self.set_full(&ir.out, node)
     }
 
-    /// x W + b.
+    /// Imports x W + b.
     fn linear(&mut self, ir: &LinearOpIr) -> Result<()> {
         let (x, weight, out) = (self.extent(&ir.x), self.extent(&ir.weight), self.extent(&ir.out));
         if weight.row.is_some() {

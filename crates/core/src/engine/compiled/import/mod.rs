@@ -1,11 +1,12 @@
-//! Turns a recording of Burn operations into a graph for one observation.
+//! Conversion of a recording of Burn operations to a graph for one observation.
 //!
-//! A Burn tensor has an axis for the rows, anywhere; the node of the graph has not. Where reshapes merged the rows with
-//! axes after them, n · c entries long, the node keeps an axis of the c in its place. Tensors that are the same for all
-//! rows keep their shape. A tensor may have an axis of the rows without depending on them: its node is shared then.
+//! A Burn tensor may have an axis of the observations at any position. The node of the graph does not have this axis.
+//! If a reshape merged the axis of the n observations with axes after it into n · c entries, the node has an axis of
+//! size c instead. Tensors that are the same for all observations keep their shape. A tensor may have an axis of the
+//! observations without depending on them; its node is shared.
 //!
-//! The sum over all rows that a summed likelihood ends with is not computed: operations on it are linear, and are
-//! applied to the term of each row instead, Σ c aᵢ = Σ (c aᵢ).
+//! The final sum over the observations of a summed likelihood is not computed. Operations on it are linear and are
+//! applied to the term of each observation instead: Σ c aᵢ = Σ (c aᵢ).
 
 mod activation;
 mod base;
@@ -31,13 +32,13 @@ use sgmcmc_compiler::graph::{BinaryOp, Graph, Kind, NodeId, Op};
 
 use self::extent::Extent;
 use super::capture::{Likelihood, Recording, Signature, name_of};
-use super::reason::Reason;
-use crate::data::Column;
-use crate::layout::Layout;
+use super::compile_error::CompileError;
+use sgmcmc_gradient::data::Column;
+use sgmcmc_gradient::layout::Layout;
 
-type Result<T> = std::result::Result<T, Reason>;
+type Result<T> = std::result::Result<T, CompileError>;
 
-/// A recording as a graph; see [`Captured`](super::capture::Captured).
+/// The graph of a recording. [`Captured`](super::capture::Captured) documents the fields.
 #[derive(Debug)]
 pub(super) struct Imported {
     pub(super) graph: Graph,
@@ -46,7 +47,11 @@ pub(super) struct Imported {
     pub(super) prior: Option<NodeId>,
 }
 
-/// The graph of `recording`, whose sizes are as `signature` says.
+/// Converts `recording` to a graph. The sizes of its tensors are those of `signature`.
+///
+/// # Errors
+///
+/// Returns an error if an operation cannot be compiled.
 pub(super) fn import(
     recording: &Recording,
     signature: &Signature,
@@ -71,26 +76,28 @@ pub(super) fn import(
     Ok(Imported { graph: importer.graph, parameters, likelihood, prior })
 }
 
-/// What a Burn tensor is in the graph.
+/// The representation of a Burn tensor in the graph.
 #[derive(Clone, Copy, Debug)]
 struct Value {
     node: NodeId,
-    /// Whether the tensor is the sum of the node over the rows.
+    /// Whether the tensor is the sum of the node over the observations.
     summed: bool,
 }
 
+/// The state of a conversion.
 struct Importer<'a> {
     graph: Graph,
     recording: &'a Recording,
     signature: &'a Signature,
     dtype: DType,
-    /// By the numbers of the recording.
+    /// The representations of tensors, by their numbers in the recording.
     values: Vec<Option<Value>>,
     /// The operation being imported, for messages.
     current: Option<&'a OperationIr>,
 }
 
 impl Importer<'_> {
+    /// Adds the parameters.
     fn parameters(&mut self, layout: &Layout) -> Vec<NodeId> {
         let mut nodes = vec![];
         for (leaf, (block, number)) in layout.blocks().iter().zip(&self.recording.parameters).enumerate() {
@@ -102,14 +109,19 @@ impl Importer<'_> {
         nodes
     }
 
+    /// Adds the leaves of the data.
     fn data(&mut self, columns: &[Column]) {
         for (leaf, (column, number)) in columns.iter().zip(&self.recording.data).enumerate() {
-            let node = self.graph.data(leaf, column.row_shape().to_vec(), kind_of(column.dtype()));
+            let node = self.graph.data(
+                leaf,
+                column.row_shape().to_vec(),
+                kind_of(crate::data::element_dtype(column.element_type())),
+            );
             self.values[*number] = Some(Value { node, summed: false });
         }
     }
 
-    /// Imports what the results need.
+    /// Imports the operations that the results depend on.
     fn operations(&mut self) -> Result<()> {
         let recording = self.recording;
         let outputs = recording.outputs;
@@ -134,6 +146,7 @@ impl Importer<'_> {
         Ok(())
     }
 
+    /// Imports an operation.
     fn operation(&mut self, operation: &OperationIr) -> Result<()> {
         self.check_precision(operation)?;
         let summed = self.keeps_sum(operation)?;
@@ -145,7 +158,7 @@ impl Importer<'_> {
             OperationIr::Bool(op) => self.boolean(op)?,
             OperationIr::Activation(op) => self.activation(op)?,
             OperationIr::Module(op) => self.module(op)?,
-            // The numbers are in the recording and taken from there when they are used.
+            // The values are in the recording and are imported on first use.
             OperationIr::Init(_) => {}
             OperationIr::Custom(_) | OperationIr::Drop(_) | OperationIr::Distributed(_) => {
                 return Err(self.unsupported());
@@ -161,20 +174,20 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// log p(xᵢ|θ).
+    /// Returns log p(xᵢ|θ), or `None` if there is no likelihood.
     fn likelihood(&mut self) -> Result<Option<Likelihood>> {
         let Some(output) = self.recording.outputs.likelihood else { return Ok(None) };
         let value = self.value(output)?;
         let per_row = self.extent_of(output).row.is_some();
         if !per_row && !value.summed {
-            return Err(Reason::new(
+            return Err(CompileError::new(
                 "the log-likelihood returns one number that is not a sum over the rows; return one term per row",
             ));
         }
         Ok(Some(Likelihood { node: self.reshape(value.node, vec![])?, summed: value.summed }))
     }
 
-    /// powerᵖ log p(θ) + log |∂x/∂y|.
+    /// Returns powerᵖ log p(θ) + log |∂x/∂y|, or `None` if there is neither a prior nor a constraint.
     fn prior(&mut self, power: f64) -> Result<Option<NodeId>> {
         let outputs = self.recording.outputs;
         let mut total = None;
@@ -192,7 +205,7 @@ impl Importer<'_> {
         Ok(total)
     }
 
-    /// What tensor `number` is in the graph.
+    /// Returns the representation of tensor `number` in the graph.
     fn value(&mut self, number: usize) -> Result<Value> {
         if let Some(value) = self.values[number] {
             return Ok(value);
@@ -203,25 +216,29 @@ impl Importer<'_> {
         Ok(value)
     }
 
-    /// The node of a tensor.
+    /// Returns the node of a tensor.
     fn node(&mut self, tensor: &TensorIr) -> Result<NodeId> {
         Ok(self.value(number(tensor))?.node)
     }
 
-    /// The node of a tensor with an axis for each of the tensor's: that of the rows has size one, or that of what was
-    /// merged with them.
+    /// Returns the node of a tensor, reshaped to all axes of the tensor. The axis of the observations has size one, or
+    /// the number of entries per observation that were merged with it.
     fn full(&mut self, tensor: &TensorIr) -> Result<NodeId> {
         let node = self.node(tensor)?;
         let dims = self.extent(tensor).full;
         self.reshape(node, dims)
     }
 
-    /// Says what a tensor is in the graph.
+    /// Sets the node of a tensor.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the node does not have the shape of the tensor without the axis of the observations.
     fn set(&mut self, tensor: &TensorIr, node: NodeId) -> Result<()> {
         let (expected, found) = (self.extent(tensor).own(), &self.graph.shape(node).dims);
         if expected != *found {
             let operation = self.current();
-            return Err(Reason::new(format!(
+            return Err(CompileError::new(format!(
                 "the operation `{operation}` cannot be compiled for these shapes ({found:?} for {expected:?})"
             )));
         }
@@ -229,47 +246,51 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// As [`set`](Self::set), for a node that has an axis for each of the tensor's.
+    /// Sets the node of a tensor to a node with all axes of the tensor.
     fn set_full(&mut self, tensor: &TensorIr, node: NodeId) -> Result<()> {
         let node = self.reshape(node, self.extent(tensor).own())?;
         self.set(tensor, node)
     }
 
-    /// The same elements under other dimensions; of a reshape of a reshape, only the last is left.
+    /// Adds a reshape. A reshape of a reshape becomes a single one.
     fn reshape(&mut self, node: NodeId, dims: Vec<usize>) -> Result<NodeId> {
         let from = self.graph.node(node);
         let node = if from.op == Op::Reshape { from.inputs[0] } else { node };
         Ok(self.graph.reshape(node, dims)?)
     }
 
+    /// Returns the extent of a tensor.
     fn extent(&self, tensor: &TensorIr) -> Extent {
         self.extent_of(number(tensor))
     }
 
+    /// Returns the extent of tensor `number`.
     fn extent_of(&self, number: usize) -> Extent {
         Extent::new(&self.signature.dims[number])
     }
 
-    /// The name of the operation being imported.
+    /// Returns the name of the operation being imported.
     fn current(&self) -> String {
         self.current.map_or_else(|| "an operation".into(), name_of)
     }
 
-    fn unsupported(&self) -> Reason {
-        Reason::unsupported(&self.current())
+    /// Returns the error that the current operation is not supported.
+    fn unsupported(&self) -> CompileError {
+        CompileError::unsupported(&self.current())
     }
 
-    fn mixed_rows(&self) -> Reason {
-        Reason::mixed_rows(&self.current())
+    /// Returns the error that the current operation combines observations.
+    fn mixed_rows(&self) -> CompileError {
+        CompileError::mixed_rows(&self.current())
     }
 
-    /// An error if `axis` is that of the rows.
+    /// Checks that `axis` is not the axis of the observations.
     fn not_rows(&self, extent: &Extent, axis: usize) -> Result<()> {
         if extent.is_row(axis) { Err(self.mixed_rows()) } else { Ok(()) }
     }
 
-    /// An error if floats are computed in another type than the program's. Moving them about and converting integers is
-    /// exact.
+    /// Checks that floats are computed in the type of the program. Operations that only move elements or convert
+    /// integers are exact in every type.
     fn check_precision(&self, operation: &OperationIr) -> Result<()> {
         let computes = matches!(
             operation,
@@ -282,7 +303,7 @@ impl Importer<'_> {
         match operation.nodes().into_iter().find(|tensor| computes && other(tensor)) {
             Some(tensor) => {
                 let (operation, found, expected) = (self.current(), tensor.dtype.name(), self.dtype.name());
-                Err(Reason::new(format!(
+                Err(CompileError::new(format!(
                     "`{operation}` computes in {found} where the parameters are {expected}; \
                      convert with `.cast(…)` before computing"
                 )))
@@ -292,11 +313,12 @@ impl Importer<'_> {
     }
 }
 
-/// The number of a tensor in the recording.
+/// Returns the number of a tensor in the recording.
 fn number(tensor: &TensorIr) -> usize {
     tensor.id.value() as usize
 }
 
+/// Returns the kind of an element type.
 fn kind_of(dtype: DType) -> Kind {
     match dtype {
         DType::Bool(_) => Kind::Mask,

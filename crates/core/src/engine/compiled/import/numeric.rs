@@ -1,13 +1,14 @@
-//! Arithmetic, comparisons and bounds, of floats and of integers.
+//! Arithmetic, comparisons, clamping and reductions of floats and integers.
 
 use burn_ir::{NumericOperationIr, PadModeIr, PadOpIr, ScalarOpIr};
 use sgmcmc_compiler::graph::{BinaryOp, CompareOp, Kind, ReduceOp, UnaryOp};
 
 use super::constant::scalar;
 use super::{Importer, Result, kind_of};
-use crate::engine::compiled::reason::Reason;
+use crate::engine::compiled::compile_error::CompileError;
 
 impl Importer<'_> {
+    /// Imports an operation on numbers.
     pub(super) fn numeric(&mut self, op: &NumericOperationIr) -> Result<()> {
         use NumericOperationIr as Ir;
         match op {
@@ -76,7 +77,7 @@ impl Importer<'_> {
             }
             Ir::Full(ir) => self.filled(&ir.out, scalar(ir.value)),
             Ir::Pad(ir) => self.pad(ir),
-            Ir::IntRandom(_) => Err(Reason::new(
+            Ir::IntRandom(_) => Err(CompileError::new(
                 "the model draws random numbers inside its closures; draw them beforehand and pass them as data",
             )),
             Ir::CumProd(_)
@@ -93,7 +94,7 @@ impl Importer<'_> {
         }
     }
 
-    /// x / c: times 1/c where that is as good, since a product is faster.
+    /// Imports x / c. It becomes a product with 1/c, which is faster, unless 1/c is extremely small or large.
     fn divided(&mut self, ir: &ScalarOpIr) -> Result<()> {
         let inverse = scalar(ir.rhs).recip();
         let ordinary = (1e-30..1e30).contains(&inverse.abs());
@@ -104,7 +105,7 @@ impl Importer<'_> {
         }
     }
 
-    /// aᵇ where b is an integer and a may be a float.
+    /// Imports aᵇ for integers b and numbers a.
     fn integer_power(&mut self, ir: &burn_ir::BinaryOpIr) -> Result<()> {
         let extent = self.extent(&ir.out);
         let (a, b) = (self.operand(&ir.lhs, &extent)?, self.operand(&ir.rhs, &extent)?);
@@ -113,7 +114,7 @@ impl Importer<'_> {
         self.set(&ir.out, node)
     }
 
-    /// A constant border.
+    /// Imports padding with a constant.
     fn pad(&mut self, ir: &PadOpIr) -> Result<()> {
         let PadModeIr::Constant(border) = ir.mode else { return Err(self.unsupported()) };
         let extent = self.extent(&ir.input);
@@ -125,12 +126,12 @@ impl Importer<'_> {
             }
             self.not_rows(&extent, axis)?;
             let own = extent.axis(axis);
-            let mut strip = |length: usize| {
+            let mut padding = |length: usize| {
                 let mut dims = self.graph.shape(node).dims.clone();
                 dims[own] = length;
                 (length > 0).then(|| self.graph.full(scalar(border), dims, kind))
             };
-            let parts = [strip(before), Some(node), strip(after)];
+            let parts = [padding(before), Some(node), padding(after)];
             node = self.graph.cat(&parts.into_iter().flatten().collect::<Vec<_>>(), own)?;
         }
         self.set(&ir.out, node)

@@ -1,19 +1,19 @@
-//! Sums, products and extremes along axes. Sums over the rows are kept for the end, see the [module](super).
+//! Sums, products and extremes along axes. Sums over the observations are not computed, see the [parent module](super).
 
 use burn_ir::{ReduceOpIr, TensorIr};
 use sgmcmc_compiler::graph::{NodeId, ReduceOp, UnaryOp};
 
 use super::{Importer, Result, Value, number};
-use crate::engine::compiled::reason::Reason;
+use crate::engine::compiled::compile_error::CompileError;
 
 impl Importer<'_> {
-    /// A reduction of all elements.
+    /// Imports a reduction of all elements.
     pub(super) fn total(&mut self, op: ReduceOp, ir: &ReduceOpIr) -> Result<()> {
         let axes = 0..self.extent(&ir.input).full.len();
         self.reduce(op, &ir.input, axes, &ir.out)
     }
 
-    /// A reduction of these axes. A sum may be over the rows.
+    /// Imports a reduction along these axes. The axis of a sum may be that of the observations.
     pub(super) fn reduce(
         &mut self,
         op: ReduceOp,
@@ -37,7 +37,7 @@ impl Importer<'_> {
         self.set(out, node)
     }
 
-    /// A node of the dimensions of `input` reduced along these axes of it, none of which may be that of the rows.
+    /// Adds a reduction of `node`, which has the shape of `input`, along axes other than that of the observations.
     pub(super) fn reduced(
         &mut self,
         op: ReduceOp,
@@ -54,12 +54,12 @@ impl Importer<'_> {
         Ok(node)
     }
 
-    /// The mean of all elements or along an axis.
+    /// Imports the mean of all elements or along an axis.
     pub(super) fn mean(&mut self, input: &TensorIr, axis: Option<usize>, out: &TensorIr) -> Result<()> {
         let extent = self.extent(input);
         let axes: Vec<usize> = axis.map_or_else(|| (0..extent.full.len()).collect(), |axis| vec![axis]);
         if axes.iter().any(|axis| extent.is_row(*axis)) {
-            return Err(Reason::new(
+            return Err(CompileError::new(
                 "a mean is taken over the rows, which depends on which rows are in the minibatch; \
                  return one term per row, or subtract means from the data beforehand",
             ));
@@ -72,7 +72,7 @@ impl Importer<'_> {
         self.set(out, node)
     }
 
-    /// The largest absolute value, of all elements or along an axis.
+    /// Imports the largest absolute value of all elements or along an axis.
     pub(super) fn largest_size(&mut self, input: &TensorIr, axis: Option<usize>, out: &TensorIr) -> Result<()> {
         let rank = self.extent(input).full.len();
         let axes = axis.map_or(0..rank, |axis| axis..axis + 1);

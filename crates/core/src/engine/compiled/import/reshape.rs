@@ -1,21 +1,23 @@
-//! Other dimensions for the same elements, axes in another order, elements repeated or put together.
+//! Reshapes, permutations, expansions, repetitions and concatenations.
 //!
-//! A reshape goes from (before, n, c, after) to (before′, n, c′, after′) in row-major order, where c entries are merged
-//! with the rows. It leaves each row its elements in order if what is before the rows is of the same size.
+//! A reshape maps (before, n, c, after) to (before′, n, c′, after′) in row-major order, where c entries are merged with
+//! the axis of the n observations. The elements of each observation keep their order if the axes before that of the
+//! observations have the same total size.
 
 use burn_ir::{CatOpIr, RepeatDimOpIr, ShapeOpIr, TensorIr};
 
 use super::{Importer, Result};
-use crate::engine::compiled::reason::Reason;
+use crate::engine::compiled::compile_error::CompileError;
 
 impl Importer<'_> {
+    /// Imports a reshape.
     pub(super) fn reshaped(&mut self, ir: &ShapeOpIr) -> Result<()> {
         let (from, to) = (self.extent(&ir.input), self.extent(&ir.out));
         match (from.row, to.row) {
             (Some(a), Some(b)) => {
                 let before = |dims: &[usize], axis: usize| dims[..axis].iter().product::<usize>();
                 if before(&from.full, a.axis) != before(&to.full, b.axis) {
-                    return Err(Reason::new(
+                    return Err(CompileError::new(
                         "a reshape moves elements from one row to another; \
                          swap axes with `swap_dims` or `permute` instead",
                     ));
@@ -29,6 +31,7 @@ impl Importer<'_> {
         self.set(&ir.out, node)
     }
 
+    /// Imports a permutation of axes.
     pub(super) fn permuted(&mut self, input: &TensorIr, axes: &[usize], out: &TensorIr) -> Result<()> {
         let from = self.extent(input);
         let kept = from.kept();
@@ -40,6 +43,7 @@ impl Importer<'_> {
         self.set(out, node)
     }
 
+    /// Imports an expansion of axes of size one.
     pub(super) fn expanded(&mut self, input: &TensorIr, out: &TensorIr) -> Result<()> {
         let (from, to) = (self.extent(input), self.extent(out));
         let new = to.full.len() - from.full.len();
@@ -62,6 +66,7 @@ impl Importer<'_> {
         self.set(out, node)
     }
 
+    /// Imports a repetition along an axis.
     pub(super) fn repeated(&mut self, ir: &RepeatDimOpIr) -> Result<()> {
         let (from, to) = (self.extent(&ir.tensor), self.extent(&ir.out));
         if from.full[ir.dim] == 1 && !from.is_row(ir.dim) {
@@ -75,6 +80,7 @@ impl Importer<'_> {
         self.set(&ir.out, node)
     }
 
+    /// Imports a concatenation.
     pub(super) fn concatenated(&mut self, ir: &CatOpIr) -> Result<()> {
         let to = self.extent(&ir.out);
         self.not_rows(&to, ir.dim)?;

@@ -1,12 +1,16 @@
-//! What may be done with a sum over the rows: what is linear in it, so that it can be done to the terms.
+//! Operations on a sum over the observations. They must be linear, so that they can be applied to the terms.
 
 use burn_ir::{BaseOperationIr, NumericOperationIr, OperationIr, TensorIr};
 
 use super::{Importer, Result, number};
-use crate::engine::compiled::reason::Reason;
+use crate::engine::compiled::compile_error::CompileError;
 
 impl Importer<'_> {
-    /// Whether the result of `operation` is a sum over the rows because its inputs are.
+    /// Returns whether the result of `operation` is a sum over the observations because its inputs are.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if an input is such a sum and the operation is not linear in it.
     pub(super) fn keeps_sum(&self, operation: &OperationIr) -> Result<bool> {
         if !operation.inputs().any(|tensor| self.is_summed(tensor)) {
             return Ok(false);
@@ -28,9 +32,10 @@ impl Importer<'_> {
             },
             _ => false,
         };
-        if linear { Ok(true) } else { Err(self.used_sum()) }
+        if linear { Ok(true) } else { Err(self.nonlinear_sum()) }
     }
 
+    /// Returns whether an operation is linear in its summed inputs.
     fn is_linear(&self, op: &NumericOperationIr) -> Result<bool> {
         use NumericOperationIr as Ir;
         match op {
@@ -50,21 +55,24 @@ impl Importer<'_> {
         }
     }
 
+    /// Returns whether a tensor is a sum over the observations.
     fn is_summed(&self, tensor: &TensorIr) -> bool {
         self.values[number(tensor)].is_some_and(|value| value.summed)
     }
 
-    fn used_sum(&self) -> Reason {
+    /// Returns the error for an operation that is not linear.
+    fn nonlinear_sum(&self) -> CompileError {
         let operation = self.current();
-        Reason::new(format!(
+        CompileError::new(format!(
             "`{operation}` is applied to a sum over the rows, which is not a sum of terms of single rows any more; \
              return one term per row"
         ))
     }
 }
 
-fn added_once() -> Reason {
-    Reason::new(
+/// Returns the error for a term that is added once to a sum over the observations.
+fn added_once() -> CompileError {
+    CompileError::new(
         "something is added to a sum over the rows once for the whole minibatch, whatever its size; \
          add it to the term of each row, or to the log-prior",
     )

@@ -1,18 +1,19 @@
-//! What every imported model must satisfy.
+//! Checks of an imported model.
 
 use burn_tensor::DType;
 
 use sgmcmc_compiler::reference::{Inputs, evaluate};
 
-use crate::data::Values;
-use crate::engine::compiled::capture::{Likelihood, capture, same_at};
-use crate::{Dataset, Model, TensorTree};
+use crate::engine::compiled::capture::{Likelihood, capture, check_row_count};
+use crate::{Dataset, Model, TensorTree, TreeLayout};
+use sgmcmc_gradient::data::Values;
 
-/// Captures the model of `name`, which must work, give a term of one number, and be the same at other numbers of rows.
+/// Captures a model. Checks that its terms and prior are those of the evaluator, and that other numbers of observations
+/// record the same operations.
 pub(super) fn check<P: TensorTree, D: TensorTree>(name: &str, model: &Model<P, D>, data: &Dataset<D>, start: &P) {
     let posterior = model.with(data);
     let layout = model.layout(start).unwrap();
-    let captured = capture(&posterior, start, &layout, DType::F64).unwrap_or_else(|reason| panic!("{name}: {reason}"));
+    let captured = capture(&posterior, start, &layout, DType::F64).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert_eq!(captured.parameters.len(), layout.blocks().len(), "{name}");
     if let Some(likelihood) = captured.likelihood {
         assert!(captured.graph.shape(likelihood.node).dims.is_empty(), "{name}");
@@ -22,7 +23,7 @@ pub(super) fn check<P: TensorTree, D: TensorTree>(name: &str, model: &Model<P, D
         assert!(shape.dims.is_empty() && !shape.rows, "{name}: {shape:?}");
     }
     let mut evaluator = posterior.evaluator(start).unwrap();
-    let theta = layout.flatten(start).unwrap();
+    let theta = TreeLayout::flatten(&layout, start).unwrap();
     let n = data.observations();
     let columns = data.columns().iter().map(|column| values(column.values())).collect();
     let parameters = layout.blocks().iter().map(|block| theta[block.range.clone()].to_vec()).collect();
@@ -30,7 +31,7 @@ pub(super) fn check<P: TensorTree, D: TensorTree>(name: &str, model: &Model<P, D
     let nodes = evaluate(&captured.graph, &inputs, n).unwrap();
     if let Some(Likelihood { node, summed: false }) = captured.likelihood {
         let mut expected = vec![0.0; n];
-        evaluator.pointwise(&theta, evaluator.all_rows(), &mut expected).unwrap();
+        evaluator.log_likelihood_per_observation(&theta, evaluator.all_rows(), &mut expected).unwrap();
         let found = &nodes[node.index()];
         for (row, expected) in expected.iter().enumerate() {
             close(&format!("{name}, row {row}"), found.row(row)[0], *expected);
@@ -40,8 +41,8 @@ pub(super) fn check<P: TensorTree, D: TensorTree>(name: &str, model: &Model<P, D
     let found = captured.prior.map_or(0.0, |prior| nodes[prior.index()].values[0]);
     close(name, found, expected);
     for n in [2, 5, 64] {
-        same_at(&posterior, start, &layout, DType::F64, n, &captured.signature)
-            .unwrap_or_else(|reason| panic!("{name} at {n} rows: {reason}"));
+        check_row_count(&posterior, start, &layout, DType::F64, n, &captured.signature)
+            .unwrap_or_else(|error| panic!("{name} at {n} rows: {error}"));
     }
 }
 

@@ -4,7 +4,8 @@ use burn_tensor::Tensor;
 
 use super::check::check;
 use super::{dataset, matrix, vector};
-use crate::{Constraint, Model, array};
+use crate::{Model, array};
+use sgmcmc_gradient::Constraint;
 
 fn constrained(constraint: Constraint, start: Tensor<1>) {
     let k = start.dims()[0];

@@ -1,4 +1,4 @@
-//! Every distribution's log density, with parameters that are numbers, shared, and of each row.
+//! Tests of the log densities of all distributions, with parameters that are numbers, shared, or per observation.
 
 use burn_tensor::{Int, Tensor};
 
@@ -7,13 +7,13 @@ use super::{dataset, matrix, numbers, vector};
 use crate::distributions::*;
 use crate::{Model, array};
 
-/// Positive numbers below two.
+/// Returns positive numbers below 2.1.
 fn positive(n: usize) -> Tensor<1> {
     vector(n) + 1.1
 }
 
-/// Checks a density of numbers with its parameters shared, of each row, and given as numbers.
-macro_rules! of_numbers {
+/// Defines tests of univariate densities with parameters that are shared, per observation, or numbers.
+macro_rules! univariate {
     ($($test:ident: $value:expr, |$a:ident, $b:ident| $density:expr;)+) => {
         $(#[test]
         fn $test() {
@@ -42,7 +42,7 @@ macro_rules! of_numbers {
     };
 }
 
-of_numbers!(
+univariate!(
     bernoulli: |n| vector(n).ceil().clamp(0.0, 1.0), |a, b| Bernoulli::new(a / 8.0);
     bernoulli_logits: |n| vector(n).ceil().clamp(0.0, 1.0), |a, b| BernoulliLogits::new(a);
     beta: |n| positive(n) * 0.4, |a, b| Beta::new(a, b);

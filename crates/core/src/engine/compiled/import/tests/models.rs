@@ -1,4 +1,4 @@
-//! The models every engine is tested with.
+//! Models that all engines are tested with.
 
 use burn_tensor::activation::{log_sigmoid, log_softmax, softmax};
 use burn_tensor::{Int, Tensor};
@@ -60,7 +60,7 @@ fn softmax_network() {
 }
 
 #[test]
-fn matrix_factorisation() {
+fn matrix_factorization() {
     type Ratings = (Tensor<1, Int>, Tensor<1, Int>, Tensor<1>);
     let model = Model::new(|(u, v): (Tensor<2>, Tensor<2>), (user, item, rating): Ratings| {
         let predicted = (u.select(0, user) * v.select(0, item)).sum_dim(1).squeeze_dim::<1>(1);
@@ -69,7 +69,7 @@ fn matrix_factorisation() {
     .prior(|(u, v): (Tensor<2>, Tensor<2>)| (u.square().sum() + v.square().sum()) * -0.5);
     let user = array(vec![0_i64, 5, 3, 3], [4]).unwrap();
     let item = array(vec![1_i32, 0, 3, 2], [4]).unwrap();
-    check("factorisation", &model, &dataset((user, item, vector(4))), &(matrix(6, 2), matrix(4, 2)));
+    check("factorization", &model, &dataset((user, item, vector(4))), &(matrix(6, 2), matrix(4, 2)));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Every operation that can be compiled, on values of rows and on shared ones.
+//! Tests of all operations that can be compiled, on values per observation and on shared values.
 
 use burn_tensor::activation as act;
 use burn_tensor::{Bool, DType, IndexingUpdateOp, Int, Tensor, TensorData, s};
@@ -7,7 +7,7 @@ use super::check::check;
 use super::{dataset, matrix, numbers, vector};
 use crate::{Model, array};
 
-/// n × 3 floats, n integers in 0..3 and n masks.
+/// Data with n × 3 floats, n integers in 0..3 and n masks.
 type Rows = (Tensor<2>, Tensor<1, Int>, Tensor<1, Bool>);
 
 fn rows() -> Rows {
@@ -15,7 +15,8 @@ fn rows() -> Rows {
     (matrix(4, 3), index, array(vec![true, false, false, true], [4]).unwrap())
 }
 
-/// Checks functions of w (3 × 2 parameters) and of the rows, which give something with an axis of the rows.
+/// Defines tests of functions of the 3 × 2 parameters w and the data. The result of a function has one number per
+/// observation.
 macro_rules! operations {
     ($($test:ident { $($name:literal: |$w:pat_param, $rows:pat_param| $result:expr;)+ })+) => {
         $(#[test]
@@ -28,7 +29,7 @@ macro_rules! operations {
     };
 }
 
-/// One number per row: the sum of all elements of each.
+/// Returns the sum of all elements of each observation.
 fn each<const R: usize>(x: Tensor<R>) -> Tensor<1> {
     let n = x.dims()[0];
     x.reshape([n as i32, -1]).sum_dim(1).reshape([n])
@@ -108,7 +109,7 @@ operations!(
         "product": |w, (x, _, _)| x.matmul(w).prod_dim(1).squeeze_dim::<1>(1);
         "largest": |w, (x, _, _)| x.matmul(w).max_dim(1).squeeze_dim::<1>(1);
         "smallest": |w, (x, _, _)| x.matmul(w).min_dim(1).squeeze_dim::<1>(1);
-        "largest with its place": |w, (x, _, _)| x.matmul(w).max_dim_with_indices(1).0.squeeze_dim::<1>(1);
+        "largest with its index": |w, (x, _, _)| x.matmul(w).max_dim_with_indices(1).0.squeeze_dim::<1>(1);
         "of shared values": |w, (x, _, _)| each(x) * w.clone().mean() + w.clone().max() + w.clone().min() * w.clone().prod() + w.sum();
         "several axes": |w, (x, _, _)| (x.unsqueeze_dim::<3>(2) * w.unsqueeze_dim::<3>(0)).sum_dims(&[1, 2]).reshape([-1]);
         "cumulative": |w, (x, _, _)| each(x.matmul(w).cumsum(1).square());
@@ -127,7 +128,7 @@ operations!(
         "linear": |w, (x, _, _)| each(burn_tensor::module::linear(x, w.clone(), Some(w.narrow(0, 0, 1).reshape([2]))).exp());
         "merged rows": |w, (x, _, _)| {
             let n = x.dims()[0];
-            // Three vectors per row, all through the same matrix.
+            // Each observation has three vectors, which are multiplied by the same matrix.
             let many = x.clone().unsqueeze_dim::<3>(1).repeat_dim(1, 3) * w.clone().sum().reshape([1, 1, 1]);
             let out = many.reshape([n * 3, 3]).matmul(w).tanh().reshape([n, 3, 2]);
             each(out.square())
@@ -183,12 +184,12 @@ operations!(
             each(x.matmul(w)) * same
         };
         "counting": |w, (x, _, _)| {
-            let places = Tensor::<1, Int>::arange(0..2, &x.device()).float().cast(DType::F64);
-            each(x.matmul(w) * places.unsqueeze_dim(0))
+            let positions = Tensor::<1, Int>::arange(0..2, &x.device()).float().cast(DType::F64);
+            each(x.matmul(w) * positions.unsqueeze_dim(0))
         };
         "one hot": |w, (x, index, _)| {
-            let places = Tensor::<1, Int>::arange(0..3, &x.device()).cast(index.dtype()).unsqueeze_dim::<2>(0);
-            let hot = index.unsqueeze_dim::<2>(1).expand([x.dims()[0], 3]).equal(places.expand([x.dims()[0], 3]));
+            let positions = Tensor::<1, Int>::arange(0..3, &x.device()).cast(index.dtype()).unsqueeze_dim::<2>(0);
+            let hot = index.unsqueeze_dim::<2>(1).expand([x.dims()[0], 3]).equal(positions.expand([x.dims()[0], 3]));
             each(hot.float().cast(DType::F64).matmul(w) * x.narrow(1, 0, 2))
         };
     }

@@ -1,0 +1,90 @@
+//! Tests of checks: fits that cannot be judged do not pass.
+
+use sgmcmc_gradient::Layout;
+
+use super::{Finding, Severity};
+use crate::sink::Draw;
+use crate::{ChainDraws, Fit};
+
+/// A fit of one value: `chains` chains of `draws` draws, with values and weights computed from the index of the draw.
+fn fit(chains: usize, draws: usize, value: impl Fn(usize, f64) -> f64, weight: impl Fn(usize) -> f64) -> Fit {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut uniform = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let mut chain = |_| {
+        let mut chain = ChainDraws::new(1, Vec::new());
+        for index in 0..draws {
+            let values = [value(index, uniform())];
+            let draw = Draw {
+                iteration: index as u64 + 1,
+                values: &values,
+                weight: weight(index),
+                log_posterior: 0.0,
+                stats: &[],
+            };
+            chain.push(&draw).unwrap();
+        }
+        chain
+    };
+    let layout = Layout::new([("x".to_owned(), vec![1], None)]).unwrap();
+    Fit::new(layout, (0..chains).map(&mut chain).collect()).unwrap()
+}
+
+fn problem(fit: &Fit, part: &str) -> Finding {
+    let check = fit.check();
+    assert!(!check.passed(), "{check}");
+    let found = check.findings().iter().find(|finding| finding.what.contains(part));
+    let found = found.unwrap_or_else(|| panic!("{part}: {check}")).clone();
+    assert_eq!(found.severity, Severity::Problem);
+    found
+}
+
+fn plain(_: usize, number: f64) -> f64 {
+    number
+}
+
+#[test]
+fn too_few_draws_do_not_pass() {
+    assert!(fit(4, 1000, plain, |_| 1.0).check().passed());
+    assert!(fit(1, 1000, plain, |_| 1.0).check().passed(), "one chain has no R-hat");
+    for (chains, draws) in [(1, 1), (4, 2), (2, 3), (3000, 1)] {
+        let found = problem(&fit(chains, draws, plain, |_| 1.0), "fewer than 4 draws");
+        assert!(found.what.starts_with(&format!("{chains} of {chains} ")), "{}", found.what);
+    }
+}
+
+#[test]
+fn a_chain_without_draws_does_not_pass() {
+    let good = fit(2, 1000, plain, |_| 1.0);
+    let mut chains = good.chains().to_vec();
+    chains.push(ChainDraws::new(1, Vec::new()));
+    let fit = Fit::new(good.layout().clone(), chains).unwrap();
+    assert!(problem(&fit, "fewer than 4 draws").what.starts_with("1 of 3 "));
+}
+
+#[test]
+fn values_whose_mean_overflows_do_not_pass() {
+    let largest =
+        |index: usize, number: f64| (1.7e308 - 1e300 * number) * if index.is_multiple_of(2) { 1.0 } else { -1.0 };
+    assert_eq!(problem(&fit(4, 1000, largest, |_| 1.0), "is not a number").parameters, ["x"]);
+}
+
+#[test]
+fn invalid_weights_do_not_pass() {
+    problem(&fit(4, 1000, plain, |_| 0.0), "weight 0");
+    problem(&fit(4, 1000, plain, |_| -1.0), "negative or not finite");
+    problem(&fit(4, 1000, plain, |_| f64::NAN), "negative or not finite");
+    let found = problem(&fit(4, 1000, plain, |index| if index == 7 { f64::INFINITY } else { 1.0 }), "not finite");
+    assert!(found.what.starts_with("4 draws"), "{}", found.what);
+}
+
+#[test]
+fn a_few_weights_of_zero_are_a_warning() {
+    let check = fit(4, 1000, plain, |index| if index == 7 { 0.0 } else { 1.0 }).check();
+    let found = check.findings().iter().find(|finding| finding.what.contains("weight 0")).unwrap();
+    assert_eq!(found.severity, Severity::Warning);
+}

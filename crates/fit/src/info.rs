@@ -1,0 +1,140 @@
+//! Settings and cost of a run.
+
+use serde::{Deserialize, Serialize};
+
+use super::Bias;
+use crate::text::describe_settings;
+
+/// The settings that are needed to repeat a run, and its cost. Files keep it with the draws.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::fit::RunInfo;
+///
+/// let info = RunInfo {
+///     algorithm: "Sghmc { alpha: 0.1, steps: 5, noise: None }".into(),
+///     iterations: vec![1000, 1000],
+///     gradients: vec![5000, 5000],
+///     ..RunInfo::default()
+/// };
+/// assert_eq!(info.describe_algorithm(), "Sghmc, alpha 0.1, steps 5");
+/// assert_eq!(info.gradients_per_step(), Some(5.0));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunInfo {
+    /// The algorithm and its settings, as a `Debug` text.
+    pub algorithm: String,
+    /// The gradient estimator and its settings, as a `Debug` text.
+    pub gradient: String,
+    /// The step size and the temperature, as `Debug` texts.
+    pub step_size: String,
+    /// The number N of observations.
+    pub observations: usize,
+    /// The number of observations per gradient estimate. `None` if every estimate uses all observations, or if it is
+    /// not known.
+    pub minibatch: Option<f64>,
+    /// The seed of all random numbers.
+    pub seed: u64,
+    /// The number of iterations before the first draw.
+    pub burn_in: u64,
+    /// The number of iterations per draw.
+    pub thin: u64,
+    /// The number M of chains that each run interleaves. The chains of a fit are ordered by run, M chains per run. It
+    /// is 1 for most algorithms, and for a selection of chains that does not consist of whole runs.
+    pub interleaved: usize,
+    /// The number of iterations of each chain, with burn-in. M interleaved chains share the iterations of their run
+    /// equally.
+    pub iterations: Vec<u64>,
+    /// The number of gradient estimates of each chain, with burn-in and without the mode search. M interleaved chains
+    /// share the estimates of their run equally.
+    pub gradients: Vec<u64>,
+    /// The number of iterations of each chain whose log posterior was not finite. M interleaved chains share those of
+    /// their run equally.
+    pub undefined: Vec<u64>,
+    /// The run time of each chain in seconds, with burn-in. For a resumed chain, the time since it was resumed. M
+    /// interleaved chains share the time of their run equally.
+    pub seconds: Vec<f64>,
+    /// The bias of the chains, if it was examined.
+    pub bias: Bias,
+    /// The version of the library.
+    pub version: String,
+}
+
+impl Default for RunInfo {
+    fn default() -> Self {
+        Self {
+            algorithm: String::new(),
+            gradient: String::new(),
+            step_size: String::new(),
+            observations: 0,
+            minibatch: None,
+            seed: 0,
+            burn_in: 0,
+            thin: 0,
+            interleaved: 1,
+            iterations: Vec::new(),
+            gradients: Vec::new(),
+            undefined: Vec::new(),
+            seconds: Vec::new(),
+            bias: Bias::Unknown,
+            version: String::new(),
+        }
+    }
+}
+
+impl RunInfo {
+    /// Returns the algorithm and its settings in words, for instance "Sghmc, alpha 0.1, steps 5". Empty if they are not
+    /// known.
+    pub fn describe_algorithm(&self) -> String {
+        describe_settings(&self.algorithm)
+    }
+
+    /// Returns the gradient estimator and its settings in words, for instance "Control variate, scheme without
+    /// replacement (size 1 %)". Empty if they are not known.
+    pub fn describe_gradient(&self) -> String {
+        describe_settings(&self.gradient)
+    }
+
+    /// Returns the step size and the temperature in words, for instance "0.001 at temperature 1". Empty if they are not
+    /// known.
+    pub fn describe_step_size(&self) -> String {
+        match self.step_size.rsplit_once(" at temperature ") {
+            Some((step_size, temperature)) => {
+                format!("{} at temperature {}", describe_settings(step_size), describe_settings(temperature))
+            }
+            None => describe_settings(&self.step_size),
+        }
+    }
+
+    /// Returns whether the gradient estimator has a smaller variance than plain minibatches.
+    pub fn has_reduced_variance(&self) -> bool {
+        ["ControlVariate", "Svrg", "Saga"].iter().any(|name| self.gradient.starts_with(name))
+    }
+
+    /// Returns the time of the longest run in seconds. For M interleaved chains, it is the time of all M chains.
+    /// Returns zero if the times are not known.
+    pub fn longest_run(&self) -> f64 {
+        self.seconds.iter().copied().fold(0.0, f64::max) * self.interleaved.max(1) as f64
+    }
+
+    /// Returns the number of gradient estimates per iteration, or `None` if it is not known.
+    pub fn gradients_per_step(&self) -> Option<f64> {
+        let (gradients, steps): (u64, u64) = (self.gradients.iter().sum(), self.iterations.iter().sum());
+        (gradients > 0 && steps > 0).then(|| gradients as f64 / steps as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RunInfo;
+
+    #[test]
+    fn step_size_and_temperature_are_described() {
+        let step_size = "PerParameter { common: 0.001, named: [] } at temperature 1".to_owned();
+        let info = RunInfo { step_size, ..RunInfo::default() };
+        assert_eq!(info.describe_step_size(), "0.001 at temperature 1");
+        assert_eq!(RunInfo::default().describe_step_size(), "");
+    }
+}

@@ -1,0 +1,40 @@
+//! Results of MCMC runs: draws, summaries, checks, and sinks that receive draws during a run.
+//!
+//! A [`Fit`] has the names and shapes of its parameters but not the model. It can be written to a file and analyzed
+//! without a tensor library.
+
+mod bias;
+mod check;
+pub mod checkpoint;
+pub mod codec;
+mod derive;
+mod draw;
+mod draws;
+mod fit;
+mod health;
+mod info;
+mod outcome;
+mod pointwise;
+mod predictions;
+pub mod sink;
+mod stein;
+mod subset;
+mod summary;
+mod text;
+mod values;
+mod zero_variance;
+
+pub use bias::{Bias, DirectionBias, PredictedBias};
+pub use check::{Check, Finding, Severity, Thresholds};
+pub use draws::ChainDraws;
+pub use fit::Fit;
+pub use health::{BlockNoise, Efficiency, EstimatorNoise, Health, NoiseReport, Shift, StepHalving};
+pub use info::RunInfo;
+pub use outcome::ChainOutcome;
+pub use pointwise::Pointwise;
+pub use predictions::Predictions;
+pub use stein::{BlockDiscrepancy, FssdOptions, SteinDiscrepancies};
+pub use summary::{Summary, SummaryRow};
+pub use text::count;
+pub use values::BlockDraws;
+pub use zero_variance::{CorrectedMean, ZeroVariance};

@@ -1,0 +1,101 @@
+//! Benchmarks, slow statistical suites and paper replications of `sgmcmc`, in one unpublished program.
+//!
+//! ```text
+//! cargo run --release -p lab -- steps
+//! cargo run --release -p lab --features nuts -- posteriors
+//! cargo run --release -p lab -- qnhmc-gaussian --help
+//! ```
+//!
+//! | group | module | output |
+//! |---|---|---|
+//! | benchmarks | [`mod@bench`] | timings; `docs/performance.md` explains how to read them |
+//! | suites | [`suites`] | every number that is judged, with its criterion |
+//! | papers | [`papers`] | the claims of a paper, each with `pass` or `FAIL`, and a figure in `target/` |
+//!
+//! The exit code is 0 on success, 1 if a criterion or claim fails or an error occurs, and 2 if the command is unknown.
+//! A suite whose data are missing prints a message and exits with 0.
+
+mod allocator;
+mod bench;
+mod papers;
+mod suites;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: cargo run --release -p lab -- <command> [arguments]
+
+benchmarks, each with [--engine compiled|eager|analytic] [workload…]:
+  steps      µs per SGLD step; with `--engine analytic` also of a hand-written loop
+  by-hand    µs per SGLD step and per step of a hand-written loop, measured in alternation
+  profile    the time of a step, split into its phases
+  allocs     allocations per step; fails if the compiled or the analytic engine allocates
+  chains     draws per second of one chain and of two
+  build      ms to create an evaluator
+  rows       log-likelihoods and gradients of single observations, relative to the gradient of their sum
+  explain    the description of each compiled workload
+  workloads: gauss2, logistic_small, logistic, mixture, bnn, pmf
+             (the analytic engine, for steps and allocs only, and by-hand have the first three)
+benchmarks without these options:
+  deep       µs per operation to compile closures of 1 000, 10 000 and 100 000 operations
+  overhead   gradients of the eager engine, relative to a plain Burn loop
+  diagnostics-speed [CHAINS DRAWS VALUES]
+             seconds to summarize draws; 4 chains of 10 000 draws of 1 000 values by default
+
+suites:
+  posteriors [--page FILE]   every algorithm against the reference draws of posteriordb; writes docs/accuracy.md, or FILE
+  posteriors NAME            the same for one posterior, without writing a page
+  sbc [--page FILE]          simulation-based calibration of every preset; writes target/sbc.html, or FILE
+  figure-4-2-1               time per iteration and divergence from the posterior of a normal mean, as N grows
+  variances                  the variance of every algorithm on a normal posterior with the full gradient
+  mcse                       reported Monte Carlo errors against the spread of the means of replicated runs
+  kills [--count N]          runs killed at N random moments and resumed, compared with uninterrupted runs
+  files [--count N] [--seed S]
+                             N damaged files of every format: errors, not panics, within limits of memory and time
+  closures --count N --seed S
+                             random closures, the compiled engine against the eager one
+  report-sixty FILE [PARAMETERS]
+                             writes the report of a simulated fit of 60 parameters, which tests/browser checks
+
+papers, each with --help:
+  qnhmc-gaussian             Fu, Luo & Zhang (2016), §5.1: quasi-Newton HMC on a Gaussian
+  qnhmc-mnist                Fu, Luo & Zhang (2016), §5.2: quasi-Newton HMC on two digits; not all claims hold
+  hamcmc-linear-gaussian     Şimşekli et al. (2016): HAMCMC on linear Gaussian models
+  sgld-mixture               Welling & Teh (2011), §5.1: SGLD on a mixture with two modes
+  sgld-a9a                   Welling & Teh (2011), §5.2: SGLD on a logistic regression
+  ica                        Welling & Teh (2011), §5.3: independent component analysis
+
+features: `--features nuts` adds the no-U-turn sampler to posteriors, mcse, qnhmc-gaussian and qnhmc-mnist";
+
+/// The result of a command.
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.split_first() {
+        Some((command, rest)) => run(command, rest),
+        None => print_usage(),
+    }
+}
+
+/// Runs `command` with its arguments.
+fn run(command: &str, arguments: &[String]) -> ExitCode {
+    if matches!(command, "help" | "--help" | "-h") {
+        println!("{USAGE}");
+        return ExitCode::SUCCESS;
+    }
+    let found = bench::run(command, arguments).or_else(|| papers::run(command, arguments)).map(|result| match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    });
+    found.or_else(|| suites::run(command, arguments)).unwrap_or_else(print_usage)
+}
+
+/// Prints the usage to standard error and returns the exit code of an unknown command.
+fn print_usage() -> ExitCode {
+    eprintln!("{USAGE}");
+    ExitCode::from(2)
+}

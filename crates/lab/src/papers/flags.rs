@@ -1,0 +1,85 @@
+//! `--name value` flags of the paper replications, with `--help` and `--quiet`.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use sgmcmc::progress;
+use sgmcmc::run::ProgressOption;
+
+/// The flags of one command.
+pub(super) struct Flags {
+    about: &'static str,
+    /// The help text of the flags that have been read.
+    help: String,
+    /// The names and values on the command line that have not been read.
+    given: Vec<(String, String)>,
+    show_help: bool,
+    quiet: bool,
+}
+
+impl Flags {
+    /// Parses the arguments of a command; `about` is the first line of its help.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if an argument is not a flag or a value is missing.
+    pub(super) fn parse(arguments: &[String], about: &'static str) -> Result<Self, String> {
+        let mut flags = Self { about, help: String::new(), given: Vec::new(), show_help: false, quiet: false };
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            match argument.strip_prefix("--") {
+                Some("help") => flags.show_help = true,
+                Some("quiet") => flags.quiet = true,
+                Some(name) => {
+                    let value = arguments.next().ok_or_else(|| format!("`--{name}` needs a value"))?;
+                    flags.given.push((name.into(), value.clone()));
+                }
+                None => return Err(format!("`{argument}` is not a flag; see --help")),
+            }
+        }
+        Ok(flags)
+    }
+
+    /// Returns the value of `--name`, or `default`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the value cannot be parsed.
+    pub(super) fn get<T: FromStr + Display>(&mut self, name: &str, default: T, purpose: &str) -> Result<T, String> {
+        self.help += &format!("  --{name:<12} {purpose} [{default}]\n");
+        match self.given.iter().position(|(given, _)| given == name) {
+            None => Ok(default),
+            Some(index) => {
+                let (_, value) = self.given.remove(index);
+                value.parse().map_err(|_| format!("`{value}` is not a value for --{name}; see --help"))
+            }
+        }
+    }
+
+    /// Returns the directory of the data sets: `--data`, or the environment variable `SGMCMC_DATA`, or `data`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of [`get`](Self::get).
+    pub(super) fn data_directory(&mut self) -> Result<String, String> {
+        let default = std::env::var("SGMCMC_DATA").unwrap_or_else(|_| "data".into());
+        self.get("data", default, "directory of the data sets (SGMCMC_DATA)")
+    }
+
+    /// Returns the progress option of the runs. Prints the help and exits if `--help` was given.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the command line has a flag that the command does not read.
+    pub(super) fn finish(self) -> Result<ProgressOption, String> {
+        if self.show_help {
+            println!("{}\n\n{}  --{:<12} show no progress", self.about, self.help, "quiet");
+            std::process::exit(0);
+        }
+        match self.given.first() {
+            Some((name, _)) => Err(format!("there is no flag --{name}; see --help")),
+            None if self.quiet => Ok(ProgressOption::Off),
+            None => Ok(progress::auto()),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The plots of the page.
+
+use std::fmt::Write as _;
+
+use sgmcmc_fit::{Fit, Summary, SummaryRow, Thresholds};
+
+use super::Report;
+use super::html::{Escaped, number};
+use super::selection;
+use crate::error::Result;
+use crate::plot::{self, Frame, Plot};
+use crate::plotter::{ValueDraws, interval, statistic, statistics as names, variable};
+
+/// The largest number of rows of the forest plot.
+const FOREST_ROWS: usize = 60;
+/// The largest number of statistics that are shown. Algorithms with one thermostat per value have many.
+const MAX_STATISTICS: usize = 12;
+
+/// Returns the frame of a plot of one parameter.
+fn panel(title: impl Into<String>) -> Frame {
+    Frame::new(title).size(380, 220).legend(false)
+}
+
+/// Returns a plot as an HTML figure.
+fn figure(plot: &Plot) -> String {
+    format!("<figure>{}</figure>", plot.inline())
+}
+
+/// Returns the forest plot and the pair plot.
+pub(super) fn overview(fit: &Fit, summary: &Summary, selected: &[usize]) -> Result<String> {
+    if selected.is_empty() {
+        return Ok("<p>There are no parameters.</p>".to_owned());
+    }
+    let rows = summary.rows();
+    let mut shown = selected.to_vec();
+    let excess = |index: &usize| selection::threshold_ratio(&rows[*index], fit.chains().len());
+    shown.sort_by(|a, b| excess(b).total_cmp(&excess(a)));
+    shown.truncate(FOREST_ROWS);
+    shown.sort_unstable();
+    let intervals: Vec<_> = shown.iter().map(|&index| interval(fit, index, &rows[index])).collect();
+    let mut html = format!(
+        "<div class=\"two\"><div><h3>Forest</h3><p class=\"hint\">Dot: mean; thick: quartiles; thin: 89 % interval. Hollow: R-hat above {}.{}</p>",
+        Thresholds::default().r_hat,
+        if shown.len() < rows.len() {
+            format!(" The {} worst of {} parameters.", shown.len(), rows.len())
+        } else {
+            String::new()
+        }
+    );
+    html += &figure(&plot::forest(&intervals, &Frame::new("").size(480, 120))?);
+    html += "</div>";
+    let pairs = selection::pairs(fit, summary, selected);
+    if pairs.len() > 1 {
+        let variables: Vec<_> = pairs.iter().map(|&index| variable(fit, index)).collect();
+        let have_draws = variables.iter().all(|v| v.chains.iter().any(|chain| !chain.is_empty()));
+        if have_draws {
+            html += "<div><h3>Pairs</h3><p class=\"hint\">The parameter with the worst R-hat or ESS, and the most correlated ones.</p>";
+            html += &figure(&plot::pair(&variables, &Frame::new("").size(600, 560))?);
+            html += "</div>";
+        }
+    }
+    Ok(html + "</div>")
+}
+
+/// Returns the plots of the statistics over iterations.
+pub(super) fn statistics(fit: &Fit) -> Result<String> {
+    let names = names(fit);
+    let mut html = String::from("<div class=\"grid\">");
+    for name in names.iter().take(MAX_STATISTICS) {
+        let Some(lines) = statistic(fit, name) else { continue };
+        let finite = lines.iter().flat_map(|line| &line.values).any(|value| value.is_finite());
+        if finite {
+            let title = if name == "weight" { "weight (step size)" } else { name };
+            html += &figure(&plot::over_iterations(&lines, &panel(title))?);
+        }
+    }
+    html += "</div>";
+    if names.len() > MAX_STATISTICS {
+        // Writing to a string does not fail.
+        let _ = write!(html, "<p class=\"hint\">The first {MAX_STATISTICS} of {} statistics.</p>", names.len());
+    }
+    Ok(html)
+}
+
+impl Report<'_> {
+    /// Returns the plots of each selected parameter, as text that the script inserts into the page.
+    pub(super) fn parameters(&self, summary: &Summary, selected: &[usize]) -> Result<String> {
+        let mut html = String::new();
+        for &index in selected {
+            let row = &summary.rows()[index];
+            let finite = |value: f64| if value.is_finite() { value.to_string() } else { String::new() };
+            let _ = write!(
+                html,
+                "<script type=\"text/plain\" class=\"plots\" data-name=\"{}\" data-rhat=\"{}\" data-ess=\"{}\" data-line=\"{}\">",
+                Escaped(&row.name),
+                finite(row.r_hat),
+                finite(row.ess_bulk.min(row.ess_tail)),
+                line(row)
+            );
+            html += &self.parameter(index)?;
+            html += "</script>\n";
+        }
+        Ok(html)
+    }
+
+    /// Returns the plots of one parameter.
+    fn parameter(&self, index: usize) -> Result<String> {
+        let ValueDraws { chains, weights } = ValueDraws::new(self.fit, index);
+        let mut html = String::new();
+        if let Some(prior) = self.priors.get(&index) {
+            html += &figure(&plot::prior_posterior(&chains, &weights, prior, &panel("prior and posterior"))?);
+        }
+        for plot in [
+            plot::trace(&chains, &panel("trace"))?,
+            plot::rank(&chains, &panel("ranks"))?,
+            plot::density(&chains, &weights, &panel("density"))?,
+            plot::autocorrelation(&chains, &panel("autocorrelation"))?,
+            plot::running_mean(&chains, &weights, &panel("running mean ± 2 MCSE"))?,
+        ] {
+            html += &figure(&plot);
+        }
+        Ok(html)
+    }
+
+    /// Returns the plots of the predictive checks. Empty if there are none.
+    pub(super) fn checks(&self) -> Result<String> {
+        if self.predictive.is_empty() {
+            return Ok(String::new());
+        }
+        let mut html = String::from("<section id=\"predictive\"><h2>Predictive checks</h2><div class=\"grid\">");
+        for check in &self.predictive {
+            html += &figure(&plot::predictive(&check.observed, &check.replications, &panel(check.name.as_str()))?);
+        }
+        Ok(html + "</div></section>")
+    }
+}
+
+/// Returns the line of numbers below the name of a parameter.
+fn line(row: &SummaryRow) -> String {
+    format!(
+        "mean {} · sd {} · 89 % interval {} to {} · R-hat {} · ESS {} (bulk), {} (tail)",
+        number(row.mean),
+        number(row.sd),
+        number(row.eti89_lb),
+        number(row.eti89_ub),
+        super::sections::r_hat(row.r_hat),
+        super::sections::whole(row.ess_bulk),
+        super::sections::whole(row.ess_tail)
+    )
+}

@@ -1,0 +1,40 @@
+//! One error for programs.
+
+/// The result of a program that uses this library.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Any error of this library. The errors of all parts convert to it, so that `?` works in one function for all of them.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::prelude::*;
+///
+/// fn open() -> sgmcmc::Result<Fit> {
+///     Ok(Fit::open("no such file.sgmcmc")?)
+/// }
+/// assert!(matches!(open(), Err(sgmcmc::Error::Storage(_))));
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A model, a gradient, a setting or a run.
+    #[error(transparent)]
+    Run(#[from] sgmcmc_gradient::Error),
+    /// A file.
+    #[error(transparent)]
+    Storage(#[from] sgmcmc_storage::Error),
+    /// A diagnostic.
+    #[error(transparent)]
+    Diagnostics(#[from] sgmcmc_diagnostics::Error),
+    /// A matrix.
+    #[error(transparent)]
+    Numerics(#[from] sgmcmc_numerics::Error),
+    /// A plot or a report.
+    #[cfg(feature = "report")]
+    #[error(transparent)]
+    Report(#[from] sgmcmc_report::Error),
+    /// A file that is not the library's own.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}

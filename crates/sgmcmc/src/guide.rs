@@ -1,0 +1,68 @@
+//! Guides: the pages of the documentation, with code that the tests run.
+
+/// From a new project to a saved fit.
+///
+/// [Models]: crate::guide::models
+/// [Sampling]: crate::guide::sampling
+/// [Diagnostics]: crate::guide::diagnostics
+/// [Files]: crate::guide::files
+#[doc = ""]
+#[doc = include_str!("../docs/getting-started.md")]
+pub mod getting_started {}
+
+/// Parameters, data, closures, constraints, and what runs fast.
+#[doc = ""]
+#[doc = include_str!("../docs/models.md")]
+pub mod models {}
+
+/// The choice of algorithm, minibatch and step size.
+///
+/// [Accuracy]: crate::guide::accuracy
+/// [files]: crate::guide::files
+/// [models]: crate::guide::models
+#[doc = ""]
+#[doc = include_str!("../docs/sampling.md")]
+pub mod sampling {}
+
+/// The summary, the check, the report, and predictions.
+#[doc = ""]
+#[doc = include_str!("../docs/diagnostics.md")]
+pub mod diagnostics {}
+
+/// Fits in files, checkpoints, and data larger than memory.
+#[doc = ""]
+#[doc = include_str!("../docs/files.md")]
+pub mod files {}
+
+/// Checklists and skeletons for additions.
+#[doc = ""]
+#[doc = include_str!("../docs/extending.md")]
+pub mod extending {}
+
+/// The crates, contracts and conventions of the library.
+#[doc = ""]
+#[doc = include_str!("../docs/design.md")]
+pub mod design {}
+
+/// Guarantees, and the test of each.
+#[doc = ""]
+#[doc = include_str!("../docs/promises.md")]
+pub mod promises {}
+
+/// Every algorithm on eight reference posteriors.
+#[doc = ""]
+#[doc = include_str!("../docs/accuracy.md")]
+// The tables have names such as beta[3], which look like links.
+#[allow(rustdoc::broken_intra_doc_links)]
+pub mod accuracy {}
+
+/// Benchmarks, and how to measure them.
+#[doc = ""]
+#[doc = include_str!("../docs/performance.md")]
+pub mod performance {}
+
+/// The functions and arguments of the R package `sgmcmc`, and their counterparts here.
+#[doc = ""]
+#[doc = include_str!("../docs/coming-from-r.md")]
+#[cfg(not(all(doctest, not(feature = "datasets"))))]
+pub mod coming_from_r {}

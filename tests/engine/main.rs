@@ -1,0 +1,10 @@
+//! Models, engines and gradients: the compiled engine against the eager one and against values computed by hand.
+
+mod compiled;
+mod constraints;
+mod devices;
+mod distributions;
+mod gradients;
+mod mistakes;
+mod special;
+mod support_of_data;

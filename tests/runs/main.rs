@@ -1,0 +1,9 @@
+//! Runs: sampling, checkpoints, interruptions, sinks, and the analysis of fits.
+
+mod answers;
+mod checkpoints;
+mod gibbs;
+mod interleaving;
+mod killed;
+mod reliability;
+mod sampling;

@@ -1,0 +1,64 @@
+//! Chains outside the support of the model, where the log posterior is not a finite number.
+
+use sgmcmc::algorithms::Sgfs;
+use sgmcmc::distributions::Normal;
+use sgmcmc::fit::ChainOutcome;
+use sgmcmc::gradient::Error;
+use sgmcmc::prelude::*;
+use sgmcmc::presets::sgld;
+
+fn data() -> Dataset<Tensor<1>> {
+    Dataset::new(array((0..200).map(|k| 0.1 * (k as f64).sin()).collect::<Vec<f64>>(), [200]).unwrap()).unwrap()
+}
+
+/// The scale is not declared as positive.
+fn unconstrained() -> Model<Tensor<1>, Tensor<1>> {
+    Model::new(|sigma: Tensor<1>, x: Tensor<1>| Normal::new(0.0, sigma).log_prob(x))
+}
+
+#[test]
+fn a_chain_outside_the_support_ends_and_says_so() {
+    let run = sgld(&unconstrained(), &data(), 0.4).minibatch(20).seed(1).chains(4);
+    let fit = run.sample(&full([1], 1.0), 4000).unwrap();
+    let outside =
+        fit.outcomes().iter().filter(|ending| matches!(ending, ChainOutcome::Failed(Error::Undefined { .. }))).count();
+    assert!(outside > 0, "{:?}", fit.outcomes());
+    for (chain, ending) in fit.chains().iter().zip(fit.outcomes()) {
+        let bad = chain.log_posterior().iter().rev().take_while(|value| !value.is_finite()).count();
+        assert!(bad <= 100, "{bad} draws");
+        if let ChainOutcome::Failed(error @ Error::Undefined { .. }) = ending {
+            // The last of the hundred iterations made no draw.
+            assert_eq!(bad, 99);
+            assert!(error.to_string().contains("in the last 100 iterations"), "{error}");
+        }
+    }
+    let check = fit.check().to_string();
+    assert!(check.contains("the log posterior is not a finite number in"), "{check}");
+
+    let patient = run.undefined_limit(u64::MAX).sample(&full([1], 1.0), 500).unwrap();
+    let bad =
+        patient.chains().iter().flat_map(|chain| chain.log_posterior()).filter(|value| !value.is_finite()).count();
+    assert!(bad > 100, "{bad}");
+    assert_eq!(patient.info().undefined.iter().sum::<u64>(), bad as u64);
+    assert!(!patient.check().passed());
+}
+
+/// The coordinate of a positive parameter is its logarithm; the message is about the parameter.
+#[test]
+fn divergence_is_told_in_values() {
+    let model = Model::new(|sigma: Tensor<1>, x: Tensor<1>| Normal::new(0.0, sigma).log_prob(x))
+        .constrain("theta", Constraint::Positive);
+    let fit = sgld(&model, &data(), 1e3).minibatch(20).seed(1).sample(&full([1], 1.0), 100).unwrap();
+    let ChainOutcome::Failed(Error::Diverged { value, .. }) = &fit.outcomes()[0] else {
+        panic!("{:?}", fit.outcomes())
+    };
+    assert!(value.is_nan() || *value >= 0.0, "{value}");
+}
+
+#[test]
+fn dense_matrices_count_against_the_memory_limit() {
+    let model = Model::new(|m: Tensor<1>, x: Tensor<1>| x - m.sum());
+    let run = sgld(&model, &data(), 1e-3).dynamics(Sgfs::default());
+    let error = run.sample(&zeros([100_000]), 10).unwrap_err().to_string();
+    assert!(error.contains("matrices of the algorithm in 100000 dimensions") && error.contains("298.0 GiB"), "{error}");
+}
