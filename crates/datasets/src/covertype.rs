@@ -9,7 +9,7 @@ use sgmcmc_gradient::data::{Column, Values};
 use super::synthetic::{Categories, check_size, generator, normal, normals, softmax_draw};
 use super::trees::{Classified, Labeled};
 use super::{Origin, assemble};
-use sgmcmc_storage::error::{Error, Place, Problem, Result};
+use sgmcmc_storage::error::{Error, FilePosition, Problem, Result};
 use sgmcmc_storage::read;
 
 const ORIGIN: Origin = Origin {
@@ -112,7 +112,7 @@ pub fn covertype(dir: impl AsRef<Path>) -> Result<Covertype> {
     if let Some(row) = classes.iter().position(|class| !(1..=CLASSES).contains(class)) {
         let range = format!("classes are 1 to {CLASSES}");
         let problem = Problem::OutOfRange { what: "class", value: classes[row].to_string(), range };
-        return Err(Error::at(&file, Place::row(row as u64).column(FEATURES.to_string()), problem));
+        return Err(Error::at(&file, FilePosition::row(row as u64).column(FEATURES.to_string()), problem));
     }
     let classes: Vec<i64> = classes.into_iter().map(|class| class - 1).collect();
     columns.push(Column::new("class", classes, []).map_err(Error::content(&file))?);

@@ -9,7 +9,7 @@ use sgmcmc_gradient::data::Column;
 use super::synthetic::{Categories, check_size, generator};
 use super::trees::Documents;
 use super::{Origin, assemble};
-use sgmcmc_storage::error::{Error, Place, Problem, Result};
+use sgmcmc_storage::error::{Error, FilePosition, Problem, Result};
 use sgmcmc_storage::source::Lines;
 
 const ORIGIN: Origin = Origin {
@@ -71,28 +71,32 @@ fn documents(file: &Path, words: usize) -> Result<Dataset<Documents>> {
     let mut head = [0_usize; 3];
     for (number, name) in head.iter_mut().zip(["documents", "words", "pairs"]) {
         let Some((line, text)) = lines.next_line()? else { return Err(Error::file(file, Problem::Empty)) };
-        *number = integer(text).map_err(|problem| Error::at(file, Place::line(line).column(name), problem))?;
+        *number = integer(text).map_err(|problem| Error::at(file, FilePosition::line(line).column(name), problem))?;
     }
     if head[1] != words {
         let detail = format!("{} words where the vocabulary has {words}", head[1]);
-        return Err(Error::at(file, Place::line(2), Problem::Corrupt { detail }));
+        return Err(Error::at(file, FilePosition::line(2), Problem::Corrupt { detail }));
     }
     let mut bags: Vec<Vec<(i64, f32)>> = Vec::new();
     let mut pairs = 0;
     while let Some((line, text)) = lines.next_line()? {
         let fields: Vec<&[u8]> = text.split(u8::is_ascii_whitespace).collect();
         let [document, word, count] = fields.as_slice() else {
-            return Err(Error::at(file, Place::line(line), Problem::Ragged { found: fields.len(), expected: 3 }));
+            return Err(Error::at(
+                file,
+                FilePosition::line(line),
+                Problem::Ragged { found: fields.len(), expected: 3 },
+            ));
         };
         let inside = |name: &'static str, text: &[u8], limit: usize| {
-            let location = || Place::line(line).column(name);
-            match integer(text).map_err(|problem| Error::at(file, location(), problem))? {
+            let position = || FilePosition::line(line).column(name);
+            match integer(text).map_err(|problem| Error::at(file, position(), problem))? {
                 number if (1..=limit).contains(&number) => Ok(number),
                 number => {
                     let range = format!("1 to {limit}");
                     Err(Error::at(
                         file,
-                        location(),
+                        position(),
                         Problem::OutOfRange { what: name, value: number.to_string(), range },
                     ))
                 }

@@ -9,7 +9,7 @@ use sgmcmc_gradient::data::Column;
 use super::synthetic::{check_size, generator, ratings};
 use super::trees::Ratings;
 use super::{Origin, assemble};
-use sgmcmc_storage::error::{Error, Place, Problem, Result, shortened};
+use sgmcmc_storage::error::{Error, FilePosition, Problem, Result, shortened};
 use sgmcmc_storage::limit::{exceeded, memory_limit};
 use sgmcmc_storage::source::{Lines, open};
 
@@ -179,19 +179,19 @@ fn parse(file: &Path, reader: Box<dyn BufRead>) -> Result<Dataset<Ratings>> {
         let fields: Vec<&[u8]> = text.split(u8::is_ascii_whitespace).collect();
         if fields.len() != 4 {
             let problem = Problem::Ragged { found: fields.len(), expected: 4 };
-            return Err(Error::at(file, Place::line(line), problem));
+            return Err(Error::at(file, FilePosition::line(line), problem));
         }
         let mut numbers = [0; 3];
         for ((number, field), (column, limit)) in numbers.iter_mut().zip(&fields).zip(limits) {
-            let location = || Place::line(line).column(column);
+            let position = || FilePosition::line(line).column(column);
             *number = std::str::from_utf8(field)
                 .ok()
                 .and_then(|field| field.parse::<i64>().ok())
-                .ok_or_else(|| Error::at(file, location(), Problem::not_a_number(field, "an integer")))?;
+                .ok_or_else(|| Error::at(file, position(), Problem::not_a_number(field, "an integer")))?;
             if !(1..=limit).contains(number) {
                 let range = format!("1 to {limit}");
                 let problem = Problem::OutOfRange { what: column, value: shortened(field), range };
-                return Err(Error::at(file, location(), problem));
+                return Err(Error::at(file, position(), problem));
             }
         }
         user.push(numbers[0] - 1);

@@ -8,7 +8,7 @@ use sgmcmc_gradient::data::{Column, Values};
 use super::synthetic::{check_size, generator, ratings};
 use super::trees::Ratings;
 use super::{Origin, assemble};
-use sgmcmc_storage::error::{Error, Place, Problem, Result};
+use sgmcmc_storage::error::{Error, FilePosition, Problem, Result};
 use sgmcmc_storage::read;
 
 const ORIGIN: Origin = Origin {
@@ -80,7 +80,7 @@ pub fn ml_1m(dir: impl AsRef<Path>) -> Result<MovieLens1m> {
         if let Some(row) = values.iter().position(|value| !(low..=high).contains(value)) {
             let problem =
                 Problem::OutOfRange { what: name, value: values[row].to_string(), range: format!("{low} to {high}") };
-            return Err(Error::at(&file, Place::row(row as u64).column(name), problem));
+            return Err(Error::at(&file, FilePosition::row(row as u64).column(name), problem));
         }
         columns.push(values);
     }

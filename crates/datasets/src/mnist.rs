@@ -9,7 +9,7 @@ use sgmcmc_gradient::data::Column;
 use super::synthetic::{check_size, generator, normal};
 use super::trees::Classified;
 use super::{Origin, assemble};
-use sgmcmc_storage::error::{Error, Place, Problem, Result};
+use sgmcmc_storage::error::{Error, FilePosition, Problem, Result};
 use sgmcmc_storage::read::idx_bytes;
 
 const ORIGIN: Origin = Origin {
@@ -75,7 +75,7 @@ pub fn mnist(dir: impl AsRef<Path>) -> Result<Mnist> {
         if let Some(row) = digits.iter().position(|digit| usize::from(*digit) >= DIGITS) {
             let range = "digits are 0 to 9".into();
             let problem = Problem::OutOfRange { what: "label", value: digits[row].to_string(), range };
-            return Err(Error::at(&labels, Place::row(row as u64), problem));
+            return Err(Error::at(&labels, FilePosition::row(row as u64), problem));
         }
         let x: Vec<f32> = pixels.iter().map(|pixel| f32::from(*pixel) / 255.0).collect();
         let class: Vec<i64> = digits.into_iter().map(i64::from).collect();

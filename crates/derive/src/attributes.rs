@@ -35,7 +35,7 @@ impl Container {
 pub(crate) struct Field {
     /// The name of the field in paths.
     pub(crate) rename: Option<String>,
-    /// Whether the field has no leaves.
+    /// True if the field has no leaves.
     pub(crate) skip: bool,
     /// The expression that constructs the constraint.
     pub(crate) constraint: Option<TokenStream>,

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::io::Read;
+use std::sync::Arc;
 
 use sgmcmc_gradient::Result;
 
@@ -90,6 +91,28 @@ pub trait CheckpointStore: Send + Sync {
     /// Returns an error if another run uses the store.
     fn claim(&self) -> Result<Claim> {
         Ok(Claim::none())
+    }
+}
+
+impl<S: CheckpointStore + ?Sized> CheckpointStore for Arc<S> {
+    fn save(&self, chain: usize, state: &[u8]) -> Result<()> {
+        (**self).save(chain, state)
+    }
+
+    fn load(&self, chain: usize) -> Result<Option<Vec<u8>>> {
+        (**self).load(chain)
+    }
+
+    fn append(&self, chain: usize, at: u64, bytes: &[u8]) -> Result<()> {
+        (**self).append(chain, at, bytes)
+    }
+
+    fn journal(&self, chain: usize, length: u64) -> Result<Box<dyn Read + Send + '_>> {
+        (**self).journal(chain, length)
+    }
+
+    fn claim(&self) -> Result<Claim> {
+        (**self).claim()
     }
 }
 

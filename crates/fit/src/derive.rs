@@ -1,12 +1,13 @@
 //! Draws of functions of the parameters.
 
-use sgmcmc_gradient::{Error, Layout, Result};
+use sgmcmc_gradient::{Error, Layout, Mode, Result};
 
 use super::Fit;
 
 impl Fit {
     /// Returns this fit with an additional parameter `name` of shape `shape`. `quantity` takes the values of a draw and
-    /// writes the values of the new parameter to its second argument.
+    /// writes the values of the new parameter to its second argument. The [mode](Self::mode) is extended in the same
+    /// way.
     ///
     /// # Errors
     ///
@@ -35,7 +36,8 @@ impl Fit {
     }
 
     /// Returns this fit with an additional parameter, like [`derive_flat`](Self::derive_flat), computed by a fallible
-    /// function. `quantity` is called once per draw, in order, and returns the values of the new parameter.
+    /// function. `quantity` takes the values of a draw, or of the mode, and returns the values of the new parameter. If
+    /// it fails at the mode, the new fit has no mode.
     ///
     /// # Errors
     ///
@@ -47,7 +49,15 @@ impl Fit {
         mut quantity: impl FnMut(&[f64]) -> Result<Vec<f64>>,
     ) -> Result<Self> {
         let layout = self.extended(name, shape)?;
-        self.with_values(layout, |row| Ok(row.iter().copied().chain(quantity(row)?).collect()))
+        let fit = self.with_values(layout, |row| Ok(row.iter().copied().chain(quantity(row)?).collect()))?;
+        let extended = |mode: &Mode| {
+            let derived = self.layout.values(&mode.theta).and_then(|values| quantity(&values)).ok()?;
+            // The new parameter has no constraint, so that its values are coordinates.
+            let theta: Vec<f64> = mode.theta.iter().copied().chain(derived).collect();
+            (theta.len() == fit.layout.dim()).then(|| Mode { theta, ..mode.clone() })
+        };
+        let mode = self.mode.as_ref().and_then(extended);
+        Ok(fit.with_mode(mode))
     }
 
     /// Returns the layout with an additional parameter.

@@ -2,8 +2,32 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Bias;
+use super::{Bias, Finding};
 use crate::text::describe_settings;
+
+/// The decisions of automatic tuning, and what it found. Files keep it with the draws.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::fit::TuningRecord;
+///
+/// let record = TuningRecord { decisions: vec!["minibatches of 64 observations".into()], ..TuningRecord::default() };
+/// assert!(record.findings.is_empty());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TuningRecord {
+    /// The decisions in the order in which they were made, each a sentence with its numbers.
+    pub decisions: Vec<String>,
+    /// Findings about the posterior and the run. [`Fit::check`](crate::Fit::check) includes them.
+    pub findings: Vec<Finding>,
+    /// The number of gradients of single observations apart from those of the chains: of the mode search, of tuning and of
+    /// the measurement of the bias.
+    pub gradients: u64,
+    /// The time before the first round of sampling in seconds: of the mode search and of tuning.
+    pub seconds: f64,
+}
 
 /// The settings that are needed to repeat a run, and its cost. Files keep it with the draws.
 ///
@@ -58,6 +82,8 @@ pub struct RunInfo {
     pub seconds: Vec<f64>,
     /// The bias of the chains, if it was examined.
     pub bias: Bias,
+    /// The decisions of automatic tuning. `None` if the settings were given.
+    pub tuning: Option<TuningRecord>,
     /// The version of the library.
     pub version: String,
 }
@@ -79,6 +105,7 @@ impl Default for RunInfo {
             undefined: Vec::new(),
             seconds: Vec::new(),
             bias: Bias::Unknown,
+            tuning: None,
             version: String::new(),
         }
     }

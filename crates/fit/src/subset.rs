@@ -1,6 +1,6 @@
 //! Subsets of the draws, the chains and the parameters of a fit.
 
-use sgmcmc_gradient::{Error, Layout, Result};
+use sgmcmc_gradient::{Error, Layout, Mode, Result};
 
 use super::{ChainDraws, Fit};
 use crate::sink::Draw;
@@ -78,6 +78,8 @@ impl Fit {
 
     /// Returns this fit with these parameters (`beta`, not `beta[3]`), in this order.
     ///
+    /// The [mode](Self::mode) has the coordinates of these parameters. Its other numbers remain those of all parameters.
+    ///
     /// # Errors
     ///
     /// Returns an error if there is no parameter with one of these names.
@@ -85,15 +87,21 @@ impl Fit {
         let blocks = names.iter().map(|name| self.layout.block(name)).collect::<Result<Vec<_>>>()?;
         let layout = Layout::new(blocks.iter().map(|b| (b.name.clone(), b.shape.clone(), b.constraint)))?;
         let mut values = Vec::with_capacity(layout.value_count());
-        self.with_values(layout, |row| {
+        let fit = self.with_values(layout, |row| {
             values.clear();
             blocks.iter().for_each(|block| values.extend_from_slice(&row[block.values.clone()]));
             Ok(values.clone())
-        })
+        })?;
+        // A mode from a damaged file may have another length. It cannot be restricted.
+        let mode = self.mode.as_ref().filter(|mode| mode.theta.len() == self.layout.dim()).map(|mode| {
+            let theta = blocks.iter().flat_map(|block| &mode.theta[block.range.clone()]).copied().collect();
+            Mode { theta, ..mode.clone() }
+        });
+        Ok(fit.with_mode(mode))
     }
 
     /// Returns this fit with new values, which `values` computes from the values of each draw. `layout` is the layout
-    /// of the new values.
+    /// of the new values. The fit has no mode, because the mode has the old layout.
     pub(super) fn with_values(
         &self,
         layout: Layout,
@@ -109,8 +117,8 @@ impl Fit {
             Ok(draws)
         });
         let chains = chains.collect::<Result<Vec<_>>>()?;
-        let (mode, info, outcomes) = (self.mode.clone(), self.info.clone(), self.outcomes.clone());
-        Ok(Self { layout, chains, outcomes, mode, info })
+        let (info, outcomes) = (self.info.clone(), self.outcomes.clone());
+        Ok(Self { layout, chains, outcomes, mode: None, info })
     }
 
     /// Returns this fit with the draws whose indices `indices` returns for each chain.
@@ -131,4 +139,54 @@ fn are_whole_runs(chains: &[usize], interleaved: usize) -> bool {
 /// Returns the values with these indices. Indices out of range are skipped.
 fn pick<T: Copy>(values: &[T], indices: &[usize]) -> Vec<T> {
     indices.iter().filter_map(|index| values.get(*index)).copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use sgmcmc_gradient::Constraint;
+    use sgmcmc_gradient::mode::SearchOutcome;
+
+    use super::*;
+
+    /// A fit of a positive number and a simplex, whose three values have two coordinates.
+    fn fit(theta: Vec<f64>) -> Fit {
+        let parameter = |name: &str, length, constraint| (name.to_owned(), vec![length], Some(constraint));
+        let parameters = [parameter("sigma", 1, Constraint::Positive), parameter("p", 3, Constraint::Simplex)];
+        let mut chain = ChainDraws::new(4, vec![]);
+        let values = &[2.0, 0.2, 0.3, 0.5];
+        chain.push(&Draw { iteration: 1, values, weight: 1.0, log_posterior: 0.0, stats: &[] }).unwrap();
+        let mode = Mode {
+            theta,
+            log_posterior: -5.0,
+            gradient_norm: 0.1,
+            start_log_posterior: -9.0,
+            iterations: 7,
+            full_passes: 9,
+            ending: SearchOutcome::Converged,
+            promised_gain: None,
+        };
+        Fit::new(Layout::new(parameters).unwrap(), vec![chain]).unwrap().with_mode(Some(mode))
+    }
+
+    #[test]
+    fn the_mode_follows_the_layout() {
+        let fit = fit(vec![0.5, -1.0, 1.0]);
+        let theta = |fit: &Fit| fit.mode().unwrap().theta.clone();
+        assert_eq!(theta(&fit.only(&["sigma"]).unwrap()), [0.5]);
+        assert_eq!(theta(&fit.only(&["p", "sigma"]).unwrap()), [-1.0, 1.0, 0.5]);
+        let derived = fit.derive_flat("variance", &[1], |values, variance| variance[0] = values[0].powi(2)).unwrap();
+        assert_eq!(theta(&derived)[..3], [0.5, -1.0, 1.0]);
+        assert!((theta(&derived)[3] - 1.0_f64.exp()).abs() < 1e-12);
+        assert_eq!(derived.mode().unwrap().iterations, 7);
+        for fit in [derived, fit] {
+            assert_eq!(theta(&fit).len(), fit.layout().dim());
+        }
+    }
+
+    #[test]
+    fn a_mode_that_cannot_follow_is_dropped() {
+        let fit = fit(vec![0.5]);
+        assert_eq!(fit.only(&["p"]).unwrap().mode(), None);
+        assert_eq!(fit.derive_flat("one", &[1], |_, one| one[0] = 1.0).unwrap().mode(), None);
+    }
 }

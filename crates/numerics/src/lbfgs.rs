@@ -39,7 +39,7 @@ pub enum InitialScale {
 /// ```
 ///
 /// Sources: Nocedal & Wright (2006), algorithm 7.4, for H v; Şimşekli et al. (2016), eq. (11), for S. The root in q is
-/// misprinted there: it has sᵀBy in slot of sᵀBs.
+/// misprinted there: it has sᵀBy in place of sᵀBs.
 ///
 /// A product H v costs 4Md, and products S v and Sᵀv cost 2Md. The vectors b and q are recomputed once after each
 /// change of the pairs, which costs M²d. Vectors passed to the methods must have the length of the pairs.
@@ -78,7 +78,7 @@ pub struct Lbfgs {
 /// The vectors of the products with S and B, by slot, and work buffers.
 #[derive(Clone, Debug, Default)]
 struct Root {
-    /// Whether `q`, `b` and `sb` belong to the current pairs.
+    /// True if `q`, `b` and `sb` belong to the current pairs.
     is_current: bool,
     q: Vec<f64>,
     b: Vec<f64>,

@@ -3,6 +3,7 @@
 //! - [`Lbfgs`]: the limited-memory BFGS matrix, its inverse and its square root.
 //! - [`Bfgs`]: the dense BFGS matrix.
 //! - [`Cholesky`]: Cholesky factors, linear solves, inverses and determinants.
+//! - [`SymmetricEigen`]: eigenvalues and eigenvectors of symmetric matrices.
 //! - [`vector`]: products and sums of vectors.
 //!
 //! Vectors and matrices are `f64` slices, and matrices are in row-major order. Every type owns its work buffers, so no
@@ -14,6 +15,7 @@
 
 mod bfgs;
 mod cholesky;
+mod eigen;
 mod error;
 mod lbfgs;
 #[cfg(test)]
@@ -22,6 +24,7 @@ pub mod vector;
 
 pub use bfgs::Bfgs;
 pub use cholesky::Cholesky;
+pub use eigen::SymmetricEigen;
 pub use error::Error;
 pub use lbfgs::{InitialScale, Lbfgs};
 

@@ -27,11 +27,12 @@ pub struct StepInfo {
     /// temperature and |J| the Jacobian of the constraints (1 without constraints). The coordinates are sampled from
     /// this density to the power 1/T.
     pub log_posterior: f64,
-    /// The step size of the last step. It is the weight of the draw.
+    /// The step size of the last step. It is the weight of the draw. An algorithm that adapts its step size multiplies
+    /// it by the factor of the next step, see [`Dynamics::step_factor`].
     pub step_size: f64,
     /// The temperature of the last step. Densities and gradients in the state of the chain belong to this temperature.
     pub temperature: f64,
-    /// Whether the last step made a draw to keep; false while an algorithm explores or adapts.
+    /// True if the last step made a draw to keep, false while an algorithm explores or adapts.
     // The field has had this name in checkpoints since their first format.
     #[serde(rename = "counts")]
     pub keeps_draw: bool,
@@ -48,7 +49,7 @@ pub struct Cost {
 
 /// A Markov chain of any algorithm on any gradient estimator.
 ///
-/// Runs, sinks, Gibbs updates and checkpoints work with this trait only. [`Sampler::kernel`](crate::Sampler::kernel)
+/// Runs, sinks, Gibbs updates and checkpoints work with this trait only. [`Sampler::chain`](crate::Sampler::chain)
 /// returns the chain of a sampler.
 ///
 /// # Examples
@@ -58,7 +59,7 @@ pub struct Cost {
 ///
 /// let model = Model::density(|x: Tensor<1>| x.square() * -0.5);
 /// let mut sampler = ula(&model, &Dataset::none(), 0.1).start(&zeros([1]))?;
-/// let chain = sampler.kernel();
+/// let chain = sampler.chain();
 /// chain.step()?;
 /// assert_eq!(chain.info().iterations, 1);
 /// assert_eq!(chain.cost().gradients, 1);
@@ -88,7 +89,7 @@ pub trait Chain: Send + fmt::Debug {
     /// Returns the number of interleaved Markov chains, see [`Dynamics::interleaved_chains`].
     fn interleaved_chains(&self) -> usize;
 
-    /// Writes the step size of every coordinate in the last step into `h`.
+    /// Writes the step size of every coordinate in the last step into `h`, times [`Dynamics::step_factor`].
     fn step_sizes(&self, h: &mut [f64]);
 
     /// Returns the names of the statistics of the algorithm that are recorded with every draw.
@@ -225,6 +226,7 @@ where
         let (step_size, temperature) = (context.h, context.temperature);
         oracle.set_temperature(temperature);
         let state = self.dynamics.init(theta, context, &mut oracle)?;
+        let step_size = step_size * self.dynamics.step_factor(&state);
         let info = StepInfo { iterations: 0, log_posterior: f64::NAN, step_size, temperature, keeps_draw: false };
         Ok(TypedChain { dynamics: self.dynamics.clone(), oracle, step_schedule, state, info, before: theta.to_vec() })
     }
@@ -243,6 +245,7 @@ where
     /// Returns a predictor of the bias of this chain, for `step_scale` times the step sizes of the last step.
     fn bias_predictor(&mut self, step_scale: f64) -> BiasPredictor<'_, D, D::State, G> {
         let last = LastStep { blocks: self.step_schedule.blocks(), temperature: self.info.temperature };
+        let step_scale = step_scale * self.dynamics.step_factor(&self.state);
         BiasPredictor::new(&*self.dynamics, &mut self.state, &mut self.oracle, last, step_scale)
     }
 }
@@ -268,6 +271,7 @@ where
             let iterations = self.info.iterations + 1;
             check_finite(self.state.position(), self.oracle.layout(), iterations)?;
             let keeps_draw = self.dynamics.keeps_draw(&self.state);
+            let step_size = step_size * self.dynamics.step_factor(&self.state);
             Ok(StepInfo { iterations, log_posterior, step_size, temperature, keeps_draw })
         });
         match outcome {
@@ -300,7 +304,8 @@ where
     }
 
     fn step_sizes(&self, h: &mut [f64]) {
-        self.step_schedule.blocks().iter().for_each(|block| h[block.range.clone()].fill(block.h));
+        let factor = self.dynamics.step_factor(&self.state);
+        self.step_schedule.blocks().iter().for_each(|block| h[block.range.clone()].fill(factor * block.h));
     }
 
     fn stat_names(&self) -> Vec<String> {

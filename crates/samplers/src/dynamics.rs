@@ -105,6 +105,15 @@ pub trait Dynamics<G: GradientEstimator>: Send + Sync {
         Ok(())
     }
 
+    /// Returns the factor by which the algorithm multiplies the step sizes of the schedule at the current position.
+    ///
+    /// It is the factor of the next step, with which the chain leaves the position: the draw has this step size as its
+    /// weight. Algorithms that follow the schedule return 1, the default.
+    fn step_factor(&self, state: &Self::State) -> f64 {
+        let _ = state;
+        1.0
+    }
+
     /// Returns whether the target is the exact stationary distribution of the chain at every step size.
     fn is_exact(&self) -> bool {
         false

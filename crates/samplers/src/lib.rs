@@ -16,6 +16,7 @@ pub mod run;
 pub mod schedule;
 pub mod step_size;
 pub mod threshold;
+pub mod tuning;
 
 pub use run::{Builder, Sampler, Starts};
 pub use step_size::StepSize;

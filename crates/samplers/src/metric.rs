@@ -35,7 +35,8 @@ pub struct Metric {
     gamma: Option<Arc<MatrixFunction>>,
 }
 
-/// The shape of a [`Metric`], and of the matrices of [`Sgfs`](crate::langevin::Sgfs).
+/// The shape of a [`Metric`], of the matrices of [`Sgfs`](crate::langevin::Sgfs), and of the mass of a
+/// [`WarmUp`](crate::metropolis::WarmUp).
 ///
 /// # Examples
 ///

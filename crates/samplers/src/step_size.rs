@@ -127,7 +127,7 @@ pub struct StepSchedule {
     schedules: Vec<SharedSchedule>,
     common: SharedSchedule,
     temperature: SharedSchedule,
-    /// Whether all schedules are constant.
+    /// True if all schedules are constant.
     constant: bool,
     current: Current,
 }

@@ -79,14 +79,14 @@ pub mod algorithms {
     pub use sgmcmc_samplers::hamiltonian::{
         Badodab, Baoab, LiteralSghmc, NoiseEstimate, Sghmc, SghmcSource, Sgnht, Thermostats,
     };
-    pub use sgmcmc_samplers::langevin::{CyclicalSgld, Hamcmc, Preconditioned, Psgld, Sgfs, Sgld, Sgrld};
+    pub use sgmcmc_samplers::langevin::{AdaptiveSgld, CyclicalSgld, Hamcmc, Preconditioned, Psgld, Sgfs, Sgld, Sgrld};
     pub use sgmcmc_samplers::laplace::LaplaceApproximation;
     pub use sgmcmc_samplers::metric::{Metric, MetricShape, MetricWork};
     #[cfg(feature = "nuts")]
     pub use sgmcmc_samplers::metropolis::Nuts;
     pub use sgmcmc_samplers::metropolis::{
         Adaptation, CorrectedLangevin, Covariance, DualAveraging, Hmc, HmcBfgs, InverseHessian, Mala, Qnhmc,
-        QuasiNewtonMass,
+        QuasiNewtonMass, WarmUp,
     };
     pub use sgmcmc_samplers::step_size::{StepBlock, StepContext, StepSchedule};
 }
@@ -107,12 +107,21 @@ pub mod schedule {
 /// Runs: checkpoints, progress, signals that stop a run.
 pub mod run {
     pub use sgmcmc_fit::checkpoint::{CheckpointStore, Claim};
-    pub use sgmcmc_samplers::law;
     pub use sgmcmc_samplers::run::{
-        CheckpointInterval, FindMode, Minibatched, ModePlan, NoMode, Progress, ProgressLines, ProgressOption, Reporter,
-        StopSignal,
+        CheckpointInterval, FindMode, InMemoryCheckpoints, Minibatched, ModePlan, NoMode, Progress, ProgressLines,
+        ProgressOption, Reporter, StopSignal,
     };
     pub use sgmcmc_samplers::threshold::SamplingThreshold;
+}
+
+/// Automatic tuning: runs without settings, and the pieces that they are made of.
+pub mod tuning {
+    pub use sgmcmc_samplers::law;
+    pub use sgmcmc_samplers::tuning::{
+        ArmResult, Auto, Candidate, Choice, CurvatureRange, Goal, NormalApproximation, SearchResult, SteinScorer,
+        StepCost, StepSizeScore, StepSizeScores, SuccessiveHalving, Tuned, WhitenedProblem, auto, choose_step_size,
+        log_predictive_densities, minibatch_size, step_size_for_covariance, step_size_for_noise,
+    };
 }
 
 /// Parts of a fit.
@@ -120,7 +129,7 @@ pub mod fit {
     pub use sgmcmc_fit::{
         Bias, BlockDiscrepancy, BlockDraws, BlockNoise, ChainDraws, ChainOutcome, CorrectedMean, DirectionBias,
         Efficiency, EstimatorNoise, Finding, FssdOptions, NoiseReport, Pointwise, PredictedBias, Predictions, RunInfo,
-        Severity, Shift, SteinDiscrepancies, StepHalving, SummaryRow, Thresholds, ZeroVariance,
+        Severity, Shift, SteinDiscrepancies, StepHalving, Thresholds, TuningRecord, ZeroVariance,
     };
 }
 
@@ -136,6 +145,8 @@ pub mod sink {
 pub mod prelude {
     #[doc(no_inline)]
     pub use crate::presets::{hamcmc, hmc, mala, psgld, qnhmc, sghmc, sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula};
+    #[doc(no_inline)]
+    pub use crate::tuning::auto;
     #[doc(no_inline)]
     pub use crate::{
         Builder, Columns, Constraint, Dataset, Fit, FitFiles, FitTensors, IntoDataset, Model, Named, Posterior,

@@ -99,7 +99,7 @@ pub enum Op {
     CumSum {
         /// The axis.
         axis: usize,
-        /// Whether the sums start at the end of the axis.
+        /// True if the sums start at the end of the axis.
         reverse: bool,
     },
     /// The sum over all observations. The result is shared by all of them.
@@ -243,9 +243,9 @@ operations! {
         Round,
         /// The integer part of x.
         Trunc,
-        /// Whether x is NaN; the result is a mask.
+        /// Tests whether x is NaN; the result is a mask.
         IsNan,
-        /// Whether x is infinite; the result is a mask.
+        /// Tests whether x is infinite; the result is a mask.
         IsInfinite,
         /// The logical negation of a mask.
         Not,

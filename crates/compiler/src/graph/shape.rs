@@ -19,7 +19,7 @@ pub enum Kind {
 pub struct Shape {
     /// The dimensions of the value of one observation, or of the shared value.
     pub dims: Vec<usize>,
-    /// Whether each observation has its own value.
+    /// True if each observation has its own value.
     pub rows: bool,
 }
 

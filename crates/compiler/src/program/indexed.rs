@@ -14,11 +14,11 @@ pub(crate) struct SelectOperands {
     pub(crate) index: BufferId,
     /// The feature of each integer in the index buffer.
     pub(crate) indices: Vec<usize>,
-    /// Whether each observation has its own integers.
+    /// True if each observation has its own integers.
     pub(crate) index_rows: bool,
     /// The selected values, contiguous with dimensions `outer × indices × inner`.
     pub(crate) values: BufferId,
-    /// Whether each observation has its own values.
+    /// True if each observation has its own values.
     pub(crate) values_rows: bool,
     /// The factor of the values when they are added to the table.
     pub(crate) factor: f64,

@@ -85,7 +85,7 @@ pub struct Program<T> {
     row: Option<RowValue>,
     total: Option<Total>,
     gradients: Vec<Gradient>,
-    /// Whether instructions of the tile add to the gradient of each row in place.
+    /// True if instructions of the tile add to the gradient of each row in place.
     adds_in_place: bool,
     shared: Option<Total>,
     shared_gradients: Vec<Gradient>,

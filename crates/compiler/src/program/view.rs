@@ -40,7 +40,7 @@ impl TileLoop<'_> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct View {
     pub(crate) buffer: BufferId,
-    /// Whether each observation has its own value.
+    /// True if each observation has its own value.
     pub(crate) rows: bool,
     pub(crate) offset: usize,
     pub(crate) dims: Vec<usize>,
@@ -121,7 +121,7 @@ impl View {
 /// A loop over runs of consecutive features. All runs have the same length.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LoopPlan {
-    /// Whether a run consists of `run` features of t observations each, or of `run` numbers.
+    /// True if a run consists of `run` features of t observations each, false if it consists of `run` numbers.
     pub(crate) rows: bool,
     /// The number of features per run.
     pub(crate) run: usize,

@@ -96,7 +96,7 @@ fn permutation(n: usize, seed: u64) -> Vec<usize> {
 
 /// Returns the number of observations in the first data set of a split.
 fn first_size(size: BatchSize, observations: usize) -> Result<usize> {
-    let (count, asked) = match size {
+    let (count, requested) = match size {
         BatchSize::Count(count) => (usize::try_from(count).ok(), count.to_string()),
         BatchSize::Proportion(share) => {
             let inside = share > 0.0 && share < 1.0;
@@ -105,7 +105,7 @@ fn first_size(size: BatchSize, observations: usize) -> Result<usize> {
     };
     match count {
         Some(count) if count > 0 && count < observations => Ok(count),
-        _ => Err(Error::Split { asked, observations }),
+        _ => Err(Error::Split { requested, observations }),
     }
 }
 

@@ -42,7 +42,7 @@
 //! 1. Write one file with the type, its constructor, `log_prob`, and one `elementwise!` (or `rowwise!`) invocation for
 //!    its draws and its [`Distribution`] implementation.
 //! 2. Add one row to the `distributions!` list at the end of this module. The list declares the module, exports the
-//!    type, and adds it to `NAMES`, against which tests can check their tables.
+//!    type, and adds it to `NAMES`, which a test compares with its table.
 //! 3. Add one row to the table in `tests/engine/distributions/cases.rs`, and one to `tests/reference/generate.py` for
 //!    the reference values.
 
@@ -142,7 +142,7 @@ macro_rules! distributions {
         $(mod $module;
         pub use $module::$name;)+
 
-        /// The names of all distributions, in alphabetical order. Tests check that their tables are complete.
+        /// The names of all distributions, in alphabetical order. A test fails if its table lacks one of them.
         #[doc(hidden)]
         pub const NAMES: &[&str] = &[$(stringify!($name)),+];
     };

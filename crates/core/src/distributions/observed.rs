@@ -23,7 +23,7 @@ pub(crate) struct Observed {
     pub(crate) support: Support,
     /// The values in row-major order.
     pub(crate) values: Vec<f64>,
-    /// Whether the values depend on parameters.
+    /// True if the values depend on parameters.
     pub(crate) tracked: bool,
 }
 

@@ -252,10 +252,10 @@ impl FitTensors for Fit {
         like: &P,
         quantity: impl Fn(P) -> Tensor<D>,
     ) -> Result<Self> {
-        let mut derived = self.params(like)?.map(quantity).peekable();
-        let shape = derived.peek().map(|tensor| tensor.dims().to_vec()).ok_or_else(|| no_draws(name))?;
-        self.try_derive_flat(name, &shape, |_| {
-            let tensor = derived.next().ok_or_else(|| no_draws(name))?;
+        let first = self.params(like)?.next().ok_or_else(|| no_draws(name))?;
+        let shape = quantity(first).dims().to_vec();
+        self.try_derive_flat(name, &shape, |row| {
+            let tensor = quantity(tree(self, like, row)?);
             let found = tensor.dims().to_vec();
             if found != shape {
                 let (parameter, declared) = (name.to_owned(), shape.clone());

@@ -11,7 +11,7 @@ use std::panic;
 use std::sync::Once;
 
 thread_local! {
-    /// Whether panics of this thread are caught by the caller and must not be printed.
+    /// True while panics of this thread are caught by the caller and must not be printed.
     static SILENT: Cell<bool> = const { Cell::new(false) };
 }
 

@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 
+use sgmcmc_diagnostics::Description;
+
 use super::mixing::{DegenerateValues, fixed, names};
 use super::{Finding, Severity};
 use crate::text::count;
-use crate::{Fit, Summary, SummaryRow};
+use crate::{Fit, Summary};
 
 /// The smallest number of draws per chain for which R-hat and effective sample sizes are defined.
 const MIN_DRAWS: usize = 4;
@@ -67,11 +69,11 @@ fn undefined(fit: &Fit, summary: &Summary, degenerate: &DegenerateValues) -> Opt
     let fixed = fixed(fit);
     let constant: HashSet<String> = names(fit, |index| fixed[index]).into_iter().collect();
     // R-hat needs several chains. There is a separate finding for single chains.
-    let r_hat = |row: &SummaryRow| if fit.chains().len() > 1 { row.r_hat } else { 1.0 };
-    let numbers = |row: &SummaryRow| [row.mean, row.sd, row.ess_bulk, row.ess_tail, r_hat(row), row.mcse_mean];
-    let unknown = summary.rows().iter().filter(|row| numbers(row).iter().any(|number| !number.is_finite()));
-    let unexplained = |row: &&SummaryRow| !constant.contains(&row.name) && !degenerate.contains(&row.name);
-    let named: Vec<String> = unknown.filter(unexplained).map(|row| row.name.clone()).collect();
+    let r_hat = |row: &Description| if fit.chains().len() > 1 { row.r_hat } else { 1.0 };
+    let numbers = |row: &Description| [row.mean, row.sd, row.ess_bulk, row.ess_tail, r_hat(row), row.mcse_mean];
+    let unknown = summary.named_rows().filter(|(_, row)| numbers(row).iter().any(|number| !number.is_finite()));
+    let unexplained = |name: &&str| !constant.contains(*name) && !degenerate.contains(name);
+    let named: Vec<String> = unknown.map(|(name, _)| name).filter(unexplained).map(str::to_owned).collect();
     (!named.is_empty()).then(|| {
         let what = format!(
             "{} cannot be judged: the mean, standard deviation, effective sample size or R-hat is not a number",

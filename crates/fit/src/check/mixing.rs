@@ -2,9 +2,11 @@
 
 use std::collections::HashSet;
 
+use sgmcmc_diagnostics::Description;
+
 use super::{Finding, Severity, Thresholds};
 use crate::text::count;
-use crate::{Fit, Summary, SummaryRow};
+use crate::{Fit, Summary};
 
 /// Values that are not finite or do not vary, with the findings about them. Other checks skip these values.
 pub(super) struct DegenerateValues {
@@ -34,7 +36,7 @@ pub(super) fn findings(
     thresholds: &Thresholds,
     degenerate: DegenerateValues,
 ) -> Vec<Finding> {
-    let rows: Vec<&SummaryRow> = summary.rows().iter().filter(|row| !degenerate.contains(&row.name)).collect();
+    let rows: Vec<NamedRow<'_>> = summary.named_rows().filter(|(name, _)| !degenerate.contains(name)).collect();
     let min_ess = thresholds.ess_per_chain * fit.chains().len() as f64;
     let mut findings = Vec::new();
     findings.extend(worst(&rows, |row| row.r_hat, thresholds.r_hat).map(|(r_hat, names)| {
@@ -43,7 +45,7 @@ pub(super) fn findings(
                       if chains stay apart, the posterior has several modes";
         Finding::new(Severity::Problem, what, remedy).about(names)
     }));
-    for (tail, size) in [(false, (|row| row.ess_bulk) as fn(&SummaryRow) -> f64), (true, |row| row.ess_tail)] {
+    for (tail, size) in [(false, (|row| row.ess_bulk) as fn(&Description) -> f64), (true, |row| row.ess_tail)] {
         findings.extend(worst(&rows, |row| -size(row), -min_ess).map(|(size, names)| {
             let part = if tail { "tails" } else { "bulk" };
             let what = format!(
@@ -62,10 +64,13 @@ pub(super) fn findings(
     findings.into_iter().chain(degenerate.findings).collect()
 }
 
+/// The name of a value and its row of the summary.
+type NamedRow<'a> = (&'a str, &'a Description);
+
 /// Returns the largest of the numbers above `threshold`, and the names of all values above it, the largest first.
-fn worst(rows: &[&SummaryRow], number: impl Fn(&SummaryRow) -> f64, threshold: f64) -> Option<(f64, Vec<String>)> {
+fn worst(rows: &[NamedRow<'_>], number: impl Fn(&Description) -> f64, threshold: f64) -> Option<(f64, Vec<String>)> {
     let mut above: Vec<(f64, &str)> =
-        rows.iter().map(|row| (number(row), row.name.as_str())).filter(|(value, _)| *value > threshold).collect();
+        rows.iter().map(|(name, row)| (number(row), *name)).filter(|(value, _)| *value > threshold).collect();
     above.sort_by(|a, b| b.0.total_cmp(&a.0));
     let (value, _) = above.first()?;
     Some((*value, above.iter().map(|(_, name)| (*name).to_owned()).collect()))

@@ -168,6 +168,7 @@ impl Check {
         findings.extend(assessable::findings(fit, summary, &degenerate));
         findings.extend(mixing::findings(fit, summary, thresholds, degenerate));
         findings.extend(bias::findings(fit, thresholds));
+        findings.extend(fit.info().tuning.iter().flat_map(|tuning| tuning.findings.iter().cloned()));
         Self::default().join(findings)
     }
 

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use sgmcmc_diagnostics::Description;
 use sgmcmc_gradient::{Error, Result};
 
 use crate::{Finding, Fit, Severity, Thresholds};
@@ -77,14 +78,14 @@ impl Fit {
             return Err(Error::ParameterLeaves { declared: names(self), found: names(finer) });
         }
         let (coarse, fine) = (self.summary(), finer.summary());
-        let shift = |(a, b): (&crate::SummaryRow, &crate::SummaryRow)| Shift {
-            name: a.name.clone(),
+        let shift = |((name, a), b): ((&str, &Description), &Description)| Shift {
+            name: name.to_owned(),
             mean: (a.mean - b.mean) / b.sd,
             mean_error: a.mcse_mean.hypot(b.mcse_mean) / b.sd,
             sd: (a.sd - b.sd) / b.sd,
             sd_error: a.mcse_sd.hypot(b.mcse_sd) / b.sd,
         };
-        Ok(StepHalving { shifts: coarse.rows().iter().zip(fine.rows()).map(shift).collect() })
+        Ok(StepHalving { shifts: coarse.named_rows().zip(fine.rows()).map(shift).collect() })
     }
 }
 

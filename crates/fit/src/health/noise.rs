@@ -49,7 +49,7 @@ pub struct NoiseReport {
     pub controlled: EstimatorNoise,
     /// The noise of each parameter.
     pub blocks: Vec<BlockNoise>,
-    /// Whether the run used control variates or another variance-reduced estimator.
+    /// True if the run used control variates or another variance-reduced estimator.
     pub run_is_controlled: bool,
 }
 

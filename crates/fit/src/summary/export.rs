@@ -2,9 +2,11 @@
 
 use std::fmt::Write;
 
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use sgmcmc_diagnostics::Description;
 use sgmcmc_gradient::text::{csv_cell, printable, printable_json};
 
-use super::{COLUMNS, Summary};
+use super::{COLUMNS, Summary, numbers};
 
 impl Summary {
     /// Returns the summary as comma-separated values, in the format of `arviz.summary(...).to_csv()`.
@@ -27,9 +29,9 @@ impl Summary {
     /// ```
     pub fn to_csv(&self) -> String {
         let mut text = format!(",{}\n", COLUMNS.join(","));
-        for row in &self.rows {
-            text.push_str(&csv_cell(&printable(&row.name)));
-            for number in row.numbers() {
+        for (name, row) in self.named_rows() {
+            text.push_str(&csv_cell(&printable(name)));
+            for number in numbers(row) {
                 // Writing to a string does not fail.
                 let _ = if number.is_nan() { write!(text, ",") } else { write!(text, ",{number}") };
             }
@@ -41,17 +43,35 @@ impl Summary {
     /// Returns the summary as a JSON array with one object per value. Undefined numbers are `null`.
     pub fn to_json(&self) -> String {
         // Serializing strings and numbers does not fail.
-        let text = serde_json::to_string_pretty(&self.rows).unwrap_or_default();
+        let rows: Vec<JsonRow<'_>> = self.named_rows().map(|(name, row)| JsonRow { name, row }).collect();
+        let text = serde_json::to_string_pretty(&rows).unwrap_or_default();
         printable_json(&text).into_owned()
     }
 
     /// Returns the summary as a Markdown table.
     pub fn to_markdown(&self) -> String {
         let mut text = format!("| | {} |\n|---|{}\n", COLUMNS.join(" | "), "---:|".repeat(COLUMNS.len()));
-        for row in &self.rows {
+        for (name, row) in self.named_rows() {
             let cells = super::table::cells(row).join(" | ");
-            let _ = writeln!(text, "| `{}` | {cells} |", printable(&row.name).replace('|', "\\|"));
+            let _ = writeln!(text, "| `{}` | {cells} |", printable(name).replace('|', "\\|"));
         }
         text
+    }
+}
+
+/// A row as a JSON object: the name, then the columns.
+struct JsonRow<'a> {
+    name: &'a str,
+    row: &'a Description,
+}
+
+impl Serialize for JsonRow<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(1 + COLUMNS.len()))?;
+        object.serialize_entry("name", self.name)?;
+        for (column, number) in COLUMNS.iter().zip(numbers(self.row)) {
+            object.serialize_entry(column, &number)?;
+        }
+        object.end()
     }
 }

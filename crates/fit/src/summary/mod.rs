@@ -5,47 +5,19 @@ mod table;
 
 use std::ops::Range;
 
-use serde::Serialize;
-use sgmcmc_diagnostics::describe_all;
+use sgmcmc_diagnostics::{Description, describe_all};
 
 use super::{ChainOutcome, Fit};
 use crate::text::count;
-
-/// One row of a [`Summary`].
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SummaryRow {
-    /// The name of the value.
-    pub name: String,
-    /// The mean.
-    pub mean: f64,
-    /// The standard deviation.
-    pub sd: f64,
-    /// The lower end of the equal-tailed 89 % interval.
-    pub eti89_lb: f64,
-    /// The upper end of the equal-tailed 89 % interval.
-    pub eti89_ub: f64,
-    /// The bulk effective sample size of all chains.
-    pub ess_bulk: f64,
-    /// The tail effective sample size of all chains.
-    pub ess_tail: f64,
-    /// The rank-normalized split R-hat.
-    pub r_hat: f64,
-    /// The Monte Carlo standard error of the mean.
-    pub mcse_mean: f64,
-    /// The Monte Carlo standard error of the standard deviation.
-    pub mcse_sd: f64,
-}
 
 /// The names of the columns, in order.
 const COLUMNS: [&str; 9] =
     ["mean", "sd", "eti89_lb", "eti89_ub", "ess_bulk", "ess_tail", "r_hat", "mcse_mean", "mcse_sd"];
 
-impl SummaryRow {
-    /// Returns the numbers in the order of [`COLUMNS`].
-    fn numbers(&self) -> [f64; 9] {
-        let Self { mean, sd, eti89_lb, eti89_ub, ess_bulk, ess_tail, r_hat, mcse_mean, mcse_sd, .. } = self;
-        [*mean, *sd, *eti89_lb, *eti89_ub, *ess_bulk, *ess_tail, *r_hat, *mcse_mean, *mcse_sd]
-    }
+/// Returns the numbers of a row in the order of [`COLUMNS`].
+fn numbers(row: &Description) -> [f64; 9] {
+    let Description { mean, sd, eti89_lb, eti89_ub, ess_bulk, ess_tail, r_hat, mcse_mean, mcse_sd } = *row;
+    [mean, sd, eti89_lb, eti89_ub, ess_bulk, ess_tail, r_hat, mcse_mean, mcse_sd]
 }
 
 /// A summary of every value over all chains. If the weights of the draws differ, the statistics are weighted.
@@ -67,7 +39,9 @@ impl SummaryRow {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    rows: Vec<SummaryRow>,
+    /// The name of each row.
+    names: Vec<String>,
+    rows: Vec<Description>,
     /// The name and the range of rows of each parameter.
     blocks: Vec<(String, Range<usize>)>,
     draws: usize,
@@ -92,21 +66,9 @@ impl Summary {
         let tables: Vec<&[f64]> = chains.iter().map(|chain| chain.values()).collect();
         let weights: Vec<&[f64]> = chains.iter().map(|chain| chain.weights()).collect();
         let weights = if fit.is_weighted() { Some(&weights[..]) } else { None };
-        let described = describe_all(&tables, fit.layout.value_count(), weights);
-        let row = |(name, d): (String, sgmcmc_diagnostics::Description)| SummaryRow {
-            name,
-            mean: d.mean,
-            sd: d.sd,
-            eti89_lb: d.eti89_lb,
-            eti89_ub: d.eti89_ub,
-            ess_bulk: d.ess_bulk,
-            ess_tail: d.ess_tail,
-            r_hat: d.r_hat,
-            mcse_mean: d.mcse_mean,
-            mcse_sd: d.mcse_sd,
-        };
         Self {
-            rows: fit.layout.value_names().into_iter().zip(described).map(row).collect(),
+            names: fit.layout.value_names(),
+            rows: describe_all(&tables, fit.layout.value_count(), weights),
             blocks: fit.layout.blocks().iter().map(|block| (block.name.clone(), block.values.clone())).collect(),
             draws: chains.iter().map(|chain| chain.len()).sum(),
             chains: fit.chains.len(),
@@ -120,14 +82,24 @@ impl Summary {
         &self.warnings
     }
 
-    /// Returns the rows.
-    pub fn rows(&self) -> &[SummaryRow] {
+    /// Returns the names of the values, in the order of the rows.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Returns the rows, one per value.
+    pub fn rows(&self) -> &[Description] {
         &self.rows
     }
 
     /// Returns the row of the value `name`, or `None` if there is no such value.
-    pub fn row(&self, name: &str) -> Option<&SummaryRow> {
-        self.rows.iter().find(|row| row.name == name)
+    pub fn row(&self, name: &str) -> Option<&Description> {
+        self.named_rows().find_map(|(known, row)| (known == name).then_some(row))
+    }
+
+    /// Returns an iterator over the names and the rows.
+    pub(crate) fn named_rows(&self) -> impl Iterator<Item = (&str, &Description)> {
+        self.names.iter().map(String::as_str).zip(&self.rows)
     }
 
     /// Returns this summary without folding: `Display` prints every row of long tensors.

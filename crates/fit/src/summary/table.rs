@@ -1,10 +1,12 @@
 //! The table of a summary for a terminal. The number of digits depends on the standard deviation of each value.
 
 use std::fmt;
+use std::ops::Range;
 
+use sgmcmc_diagnostics::Description;
 use sgmcmc_gradient::text::printable;
 
-use super::{COLUMNS, Summary, SummaryRow};
+use super::{COLUMNS, Summary};
 use crate::text::count;
 
 /// The number of values above which a parameter is folded.
@@ -19,7 +21,7 @@ const MAX_DECIMALS: i32 = 6;
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines: Vec<TableLine> =
-            self.blocks.iter().flat_map(|(name, range)| self.lines(name, &self.rows[range.clone()])).collect();
+            self.blocks.iter().flat_map(|(name, range)| self.lines(name, range.clone())).collect();
         let mut widths = COLUMNS.map(str::len);
         let mut first = 0;
         for line in &lines {
@@ -54,11 +56,11 @@ enum TableLine {
 
 impl Summary {
     /// Returns the lines of one parameter, folded if it is long.
-    fn lines(&self, name: &str, rows: &[SummaryRow]) -> Vec<TableLine> {
+    fn lines(&self, name: &str, range: Range<usize>) -> Vec<TableLine> {
+        let (names, rows) = (&self.names[range.clone()], &self.rows[range]);
         let shown = if self.folded && rows.len() > FOLD_ABOVE { SHOWN } else { rows.len() };
-        let mut lines: Vec<TableLine> = rows[..shown]
-            .iter()
-            .map(|row| TableLine::Row(printable(&row.name).into_owned(), cells(row).into()))
+        let mut lines: Vec<TableLine> = (names.iter().zip(rows).take(shown))
+            .map(|(name, row)| TableLine::Row(printable(name).into_owned(), cells(row).into()))
             .collect();
         let hidden = &rows[shown..];
         if !hidden.is_empty() {
@@ -70,7 +72,7 @@ impl Summary {
                 printable(name),
                 whole(least),
                 fixed(largest, 3),
-                printable(&hidden[0].name)
+                printable(&names[shown])
             )));
         }
         lines
@@ -79,7 +81,7 @@ impl Summary {
 
 /// Formats the numbers of a row. The standard deviation has three significant digits. Mean and interval have the same
 /// number of decimals. Monte Carlo errors have two significant digits.
-pub(super) fn cells(row: &SummaryRow) -> [String; 9] {
+pub(super) fn cells(row: &Description) -> [String; 9] {
     let spread = if row.sd > 0.0 { row.sd } else { row.mean.abs() };
     let decimals = decimals_for(spread, 3);
     let close = |value: f64| number(value, decimals);
@@ -130,8 +132,7 @@ mod tests {
 
     #[test]
     fn digits_follow_the_spread() {
-        let row = |mean, sd, mcse| SummaryRow {
-            name: "x".into(),
+        let row = |mean, sd, mcse| Description {
             mean,
             sd,
             eti89_lb: mean - sd,

@@ -91,10 +91,10 @@ pub(super) fn mixed_precision(leaf: &str, found: &str, first: &str, expected: &s
 }
 
 /// Writes the message of [`Error::Split`].
-pub(super) fn split(asked: &str, observations: &usize, f: &mut Formatter<'_>) -> Result {
+pub(super) fn split(requested: &str, observations: &usize, f: &mut Formatter<'_>) -> Result {
     write!(
         f,
-        "a first part of {asked} leaves a part empty: the data set has {observations} observations \
+        "a first part of {requested} leaves a part empty: the data set has {observations} observations \
          (an integer is a count, a float a proportion)"
     )
 }

@@ -293,7 +293,7 @@ pub enum Error {
     #[error(fmt = format::split)]
     Split {
         /// The requested size of the first part.
-        asked: String,
+        requested: String,
         /// The number of observations in the data set.
         observations: usize,
     },
@@ -371,7 +371,7 @@ pub enum Error {
         reason: String,
     },
     /// A sink cannot store draws.
-    #[error("{reason}: free some space or write to another directory; draws made so far are kept")]
+    #[error("{reason}; draws made so far are kept")]
     Sink {
         /// The reason.
         reason: String,

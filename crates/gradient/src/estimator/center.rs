@@ -103,3 +103,39 @@ impl Center {
         Ok((at_theta - at_center) + *value + prior)
     }
 }
+
+/// Implements `draw`, `estimate` and `noise_terms` of a [`GradientEstimator`](super::GradientEstimator) whose state has
+/// the fields `scheme` and `center`.
+///
+/// Such estimators differ only in the center: `init` places it and `advance` moves it.
+macro_rules! estimate_with_center {
+    () => {
+        fn draw(&self, state: &mut Self::State, rng: &mut $crate::rng::StreamRng, batch: &mut $crate::Minibatch) {
+            self.scheme.draw(&mut state.scheme, rng, batch);
+        }
+
+        fn estimate(
+            &self,
+            state: &mut Self::State,
+            theta: &[f64],
+            evaluator: &mut dyn $crate::Evaluator,
+            batch: &$crate::Minibatch,
+            out: &mut [f64],
+        ) -> $crate::Result<f64> {
+            state.center.estimate(theta, evaluator, batch, out)
+        }
+
+        fn noise_terms(
+            &self,
+            state: &Self::State,
+            theta: &[f64],
+            evaluator: &mut dyn $crate::Evaluator,
+            batch: &$crate::Minibatch,
+            out: &mut Vec<f64>,
+        ) -> $crate::Result<()> {
+            state.center.terms(theta, evaluator, batch, out)
+        }
+    };
+}
+
+pub(super) use estimate_with_center;

@@ -2,12 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::center::Center;
-use super::{GradientEstimator, draw_first};
+use super::GradientEstimator;
+use super::center::{Center, estimate_with_center};
 use crate::error::Result;
 use crate::evaluator::Evaluator;
-use crate::minibatch::{Minibatch, Scheme, WithoutReplacement};
-use crate::rng::StreamRng;
+use crate::minibatch::{Scheme, WithoutReplacement};
 use crate::settings;
 
 /// The schedule of updates of the center of a [`ControlVariate`].
@@ -102,7 +101,12 @@ pub struct State<S> {
 }
 
 impl<S: Scheme> GradientEstimator for ControlVariate<S> {
+    type Scheme = S;
     type State = State<S::State>;
+
+    fn scheme(&self) -> Option<&S> {
+        Some(&self.scheme)
+    }
 
     fn init(&self, theta: &[f64], evaluator: &mut dyn Evaluator) -> Result<Self::State> {
         if let Recenter::EveryAtMean(period) = self.recenter {
@@ -129,37 +133,5 @@ impl<S: Scheme> GradientEstimator for ControlVariate<S> {
         Ok(())
     }
 
-    fn draw(&self, state: &mut Self::State, rng: &mut StreamRng, batch: &mut Minibatch) {
-        self.scheme.draw(&mut state.scheme, rng, batch);
-    }
-
-    fn estimate(
-        &self,
-        state: &mut Self::State,
-        theta: &[f64],
-        evaluator: &mut dyn Evaluator,
-        batch: &Minibatch,
-        out: &mut [f64],
-    ) -> Result<f64> {
-        state.center.estimate(theta, evaluator, batch, out)
-    }
-
-    fn draw_independent(&self, observations: usize, rng: &mut StreamRng, batch: &mut Minibatch) -> Result<()> {
-        draw_first(&self.scheme, observations, rng, batch)
-    }
-
-    fn noise_terms(
-        &self,
-        state: &Self::State,
-        theta: &[f64],
-        evaluator: &mut dyn Evaluator,
-        batch: &Minibatch,
-        out: &mut Vec<f64>,
-    ) -> Result<()> {
-        state.center.terms(theta, evaluator, batch, out)
-    }
-
-    fn has_distinct_observations(&self) -> bool {
-        self.scheme.has_distinct_observations()
-    }
+    estimate_with_center!();
 }

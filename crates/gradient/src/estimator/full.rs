@@ -3,7 +3,7 @@
 use super::{ExactGradient, GradientEstimator};
 use crate::error::Result;
 use crate::evaluator::Evaluator;
-use crate::minibatch::Minibatch;
+use crate::minibatch::{Minibatch, WithoutReplacement};
 use crate::rng::StreamRng;
 
 /// The exact gradient ∇ log p(θ) + Σᵢ ∇ log p(xᵢ|θ) over all observations.
@@ -28,7 +28,12 @@ use crate::rng::StreamRng;
 pub struct FullGradient;
 
 impl GradientEstimator for FullGradient {
+    type Scheme = WithoutReplacement;
     type State = ();
+
+    fn scheme(&self) -> Option<&WithoutReplacement> {
+        None
+    }
 
     fn init(&self, _theta: &[f64], _evaluator: &mut dyn Evaluator) -> Result<()> {
         Ok(())
@@ -48,11 +53,6 @@ impl GradientEstimator for FullGradient {
         evaluator.posterior(theta, evaluator.all_rows(), out)
     }
 
-    fn draw_independent(&self, _observations: usize, _rng: &mut StreamRng, batch: &mut Minibatch) -> Result<()> {
-        batch.rows.clear();
-        Ok(())
-    }
-
     fn noise_terms(
         &self,
         _state: &(),
@@ -63,10 +63,6 @@ impl GradientEstimator for FullGradient {
     ) -> Result<()> {
         out.clear();
         Ok(())
-    }
-
-    fn has_distinct_observations(&self) -> bool {
-        true
     }
 }
 

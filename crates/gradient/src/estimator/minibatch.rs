@@ -1,6 +1,6 @@
 //! The minibatch gradient.
 
-use super::{GradientEstimator, draw_first, scores};
+use super::{GradientEstimator, scores};
 use crate::error::Result;
 use crate::evaluator::Evaluator;
 use crate::minibatch::{Minibatch, Scheme, WithoutReplacement};
@@ -45,7 +45,12 @@ impl<S: Scheme> MinibatchGradient<S> {
 }
 
 impl<S: Scheme> GradientEstimator for MinibatchGradient<S> {
+    type Scheme = S;
     type State = S::State;
+
+    fn scheme(&self) -> Option<&S> {
+        Some(&self.scheme)
+    }
 
     fn init(&self, _theta: &[f64], evaluator: &mut dyn Evaluator) -> Result<S::State> {
         self.scheme.init(evaluator.observations())
@@ -67,10 +72,6 @@ impl<S: Scheme> GradientEstimator for MinibatchGradient<S> {
         evaluator.posterior(theta, batch.as_rows()?, out)
     }
 
-    fn draw_independent(&self, observations: usize, rng: &mut StreamRng, batch: &mut Minibatch) -> Result<()> {
-        draw_first(&self.scheme, observations, rng, batch)
-    }
-
     fn noise_terms(
         &self,
         _state: &Self::State,
@@ -80,9 +81,5 @@ impl<S: Scheme> GradientEstimator for MinibatchGradient<S> {
         out: &mut Vec<f64>,
     ) -> Result<()> {
         scores(theta, evaluator, batch, out)
-    }
-
-    fn has_distinct_observations(&self) -> bool {
-        self.scheme.has_distinct_observations()
     }
 }

@@ -54,8 +54,14 @@ use crate::rng::StreamRng;
 /// # Ok::<(), sgmcmc::Error>(())
 /// ```
 pub trait GradientEstimator: Send + Sync {
+    /// The minibatch scheme. An estimator without minibatches may name any scheme.
+    type Scheme: Scheme;
+
     /// The state that changes between calls. It is part of checkpoints.
     type State: Clone + Send + Serialize + DeserializeOwned + std::fmt::Debug;
+
+    /// Returns the minibatch scheme, or `None` if the estimator has no minibatches.
+    fn scheme(&self) -> Option<&Self::Scheme>;
 
     /// Returns the state of a chain that starts at `theta`.
     ///
@@ -99,7 +105,13 @@ pub trait GradientEstimator: Send + Sync {
     /// # Errors
     ///
     /// Returns an error if the minibatch size does not fit the number of observations.
-    fn draw_independent(&self, observations: usize, rng: &mut StreamRng, batch: &mut Minibatch) -> Result<()>;
+    fn draw_independent(&self, observations: usize, rng: &mut StreamRng, batch: &mut Minibatch) -> Result<()> {
+        match self.scheme() {
+            Some(scheme) => scheme.draw(&mut scheme.init(observations)?, rng, batch),
+            None => batch.rows.clear(),
+        }
+        Ok(())
+    }
 
     /// Writes the terms aᵢ of the random sum Σ wᵢ aᵢ of an estimate at `theta`, one row of length d per observation of
     /// `batch`. An estimator without noise leaves `out` empty. [`NoiseCovariance`] is computed from these terms.
@@ -117,13 +129,9 @@ pub trait GradientEstimator: Send + Sync {
     ) -> Result<()>;
 
     /// Returns whether the observations of one minibatch are distinct.
-    fn has_distinct_observations(&self) -> bool;
-}
-
-/// Draws the first minibatch of `scheme`.
-fn draw_first<S: Scheme>(scheme: &S, observations: usize, rng: &mut StreamRng, batch: &mut Minibatch) -> Result<()> {
-    scheme.draw(&mut scheme.init(observations)?, rng, batch);
-    Ok(())
+    fn has_distinct_observations(&self) -> bool {
+        self.scheme().is_none_or(Scheme::has_distinct_observations)
+    }
 }
 
 /// Writes the gradient of each observation of `batch` into `out`.

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{GradientEstimator, draw_first, scores};
+use super::{GradientEstimator, scores};
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::minibatch::{Minibatch, Scheme, WithoutReplacement};
@@ -95,7 +95,12 @@ impl<S> State<S> {
 }
 
 impl<S: Scheme> GradientEstimator for Saga<S> {
+    type Scheme = S;
     type State = State<S::State>;
+
+    fn scheme(&self) -> Option<&S> {
+        Some(&self.scheme)
+    }
 
     fn init(&self, theta: &[f64], evaluator: &mut dyn Evaluator) -> Result<Self::State> {
         if !self.scheme.has_independent_batches() {
@@ -165,10 +170,6 @@ impl<S: Scheme> GradientEstimator for Saga<S> {
         evaluator.log_density(theta, rows)
     }
 
-    fn draw_independent(&self, observations: usize, rng: &mut StreamRng, batch: &mut Minibatch) -> Result<()> {
-        draw_first(&self.scheme, observations, rng, batch)
-    }
-
     fn noise_terms(
         &self,
         state: &Self::State,
@@ -184,9 +185,5 @@ impl<S: Scheme> GradientEstimator for Saga<S> {
             term.iter_mut().zip(old).for_each(|(term, old)| *term -= old);
         }
         Ok(())
-    }
-
-    fn has_distinct_observations(&self) -> bool {
-        self.scheme.has_distinct_observations()
     }
 }

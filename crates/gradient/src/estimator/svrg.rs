@@ -2,12 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::center::Center;
-use super::{GradientEstimator, draw_first};
+use super::GradientEstimator;
+use super::center::{Center, estimate_with_center};
 use crate::error::Result;
 use crate::evaluator::Evaluator;
-use crate::minibatch::{Minibatch, Scheme, WithoutReplacement};
-use crate::rng::StreamRng;
+use crate::minibatch::{Scheme, WithoutReplacement};
 use crate::settings;
 
 /// SVRG: a minibatch gradient that is corrected by its value at a recent point of the chain.
@@ -58,7 +57,12 @@ pub struct State<S> {
 }
 
 impl<S: Scheme> GradientEstimator for Svrg<S> {
+    type Scheme = S;
     type State = State<S::State>;
+
+    fn scheme(&self) -> Option<&S> {
+        Some(&self.scheme)
+    }
 
     fn init(&self, theta: &[f64], evaluator: &mut dyn Evaluator) -> Result<Self::State> {
         settings::at_least("the period of SVRG", self.period, 1, "renew the center every 1 or more estimates")?;
@@ -75,37 +79,5 @@ impl<S: Scheme> GradientEstimator for Svrg<S> {
         Ok(())
     }
 
-    fn draw(&self, state: &mut Self::State, rng: &mut StreamRng, batch: &mut Minibatch) {
-        self.scheme.draw(&mut state.scheme, rng, batch);
-    }
-
-    fn estimate(
-        &self,
-        state: &mut Self::State,
-        theta: &[f64],
-        evaluator: &mut dyn Evaluator,
-        batch: &Minibatch,
-        out: &mut [f64],
-    ) -> Result<f64> {
-        state.center.estimate(theta, evaluator, batch, out)
-    }
-
-    fn draw_independent(&self, observations: usize, rng: &mut StreamRng, batch: &mut Minibatch) -> Result<()> {
-        draw_first(&self.scheme, observations, rng, batch)
-    }
-
-    fn noise_terms(
-        &self,
-        state: &Self::State,
-        theta: &[f64],
-        evaluator: &mut dyn Evaluator,
-        batch: &Minibatch,
-        out: &mut Vec<f64>,
-    ) -> Result<()> {
-        state.center.terms(theta, evaluator, batch, out)
-    }
-
-    fn has_distinct_observations(&self) -> bool {
-        self.scheme.has_distinct_observations()
-    }
+    estimate_with_center!();
 }

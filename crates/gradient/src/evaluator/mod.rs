@@ -9,6 +9,8 @@ mod identity;
 pub use analytic::{Analytic, AnalyticEvaluator, AnalyticModel};
 pub use identity::ModelIdentity;
 
+use std::sync::Arc;
+
 use crate::data::{Precision, Rows};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
@@ -68,6 +70,30 @@ pub trait Target: Send + Sync + 'static {
     /// Returns a fingerprint of the data, or `None` if the target has no data. The cost is a pass over the data.
     fn fingerprint(&self) -> Option<Fingerprint> {
         None
+    }
+}
+
+impl<T: Target> Target for Arc<T> {
+    type Params = T::Params;
+
+    fn evaluator(&self, start: &Self::Params) -> Result<Box<dyn Evaluator>> {
+        (**self).evaluator(start)
+    }
+
+    fn layout(&self, params: &Self::Params) -> Result<Layout> {
+        (**self).layout(params)
+    }
+
+    fn flatten(&self, layout: &Layout, params: &Self::Params) -> Result<Vec<f64>> {
+        (**self).flatten(layout, params)
+    }
+
+    fn unflatten(&self, layout: &Layout, like: &Self::Params, theta: &[f64]) -> Result<Self::Params> {
+        (**self).unflatten(layout, like, theta)
+    }
+
+    fn fingerprint(&self) -> Option<Fingerprint> {
+        (**self).fingerprint()
     }
 }
 

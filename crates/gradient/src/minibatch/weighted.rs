@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BatchSize, BatchWeights, Minibatch, Scheme};
 use crate::error::{Error, Result};
+use crate::fingerprint::Fingerprinter;
 use crate::rng::StreamRng;
 
 /// Minibatches of n independent observations, where observation i has probability pᵢ.
@@ -34,9 +35,16 @@ pub struct Weighted {
     alias: Arc<WeightedAliasIndex<f64>>,
 }
 
+/// Shows the size, the number of weights and a fingerprint of them. The text identifies the scheme in checkpoints.
 impl fmt::Debug for Weighted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Weighted").field("size", &self.size).field("weights", &self.probabilities.len()).finish()
+        let mut parts = Fingerprinter::new();
+        parts.numbers(&self.probabilities);
+        f.debug_struct("Weighted")
+            .field("size", &self.size)
+            .field("weights", &self.probabilities.len())
+            .field("fingerprint", &format_args!("{}", parts.finish()))
+            .finish()
     }
 }
 
@@ -100,6 +108,14 @@ impl Scheme for Weighted {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Checkpoints compare schemes by their texts.
+    #[test]
+    fn schemes_with_other_weights_have_other_texts() {
+        let text = |weights: [f64; 2]| format!("{:?}", Weighted::new(2, weights.to_vec()).unwrap());
+        assert_eq!(text([1.0, 2.0]), text([2.0, 4.0]));
+        assert_ne!(text([1.0, 2.0]), text([2.0, 1.0]));
+    }
 
     #[test]
     fn invalid_weights_are_errors() {

@@ -27,6 +27,7 @@ use crate::settings;
 /// | `memory` | 10 | the number of stored pairs | ≥ 1 |
 /// | `max_iterations` | 1000 | the maximum number of steps | ≥ 1 |
 /// | `tolerance` | 1e-9 | the largest negligible gain in log posterior | > 0 |
+/// | `newton_steps` | 10 | the maximum number of Newton steps after L-BFGS has stopped; 0 omits the verification | |
 ///
 /// The search has [converged](SearchOutcome::Converged) if gᵀH⁻¹g/2 ≤ `tolerance`, the predicted gain of a Newton step
 /// with the Hessian H and not its L-BFGS approximation. The gain is verified at the end, with about 2d + 4 full
@@ -64,18 +65,18 @@ pub struct LbfgsSearch {
     pub max_iterations: u64,
     /// The largest negligible gain in log posterior.
     pub tolerance: f64,
+    /// The maximum number of Newton steps after L-BFGS has stopped. With 0 the search ends there, unverified.
+    pub newton_steps: u32,
 }
 
 impl Default for LbfgsSearch {
     fn default() -> Self {
-        Self { memory: 10, max_iterations: 1000, tolerance: 1e-9 }
+        Self { memory: 10, max_iterations: 1000, tolerance: 1e-9, newton_steps: 10 }
     }
 }
 
 /// The smallest tolerance in single precision.
 const SINGLE_TOLERANCE: f64 = 1e-4;
-/// The maximum number of Newton steps after L-BFGS has stopped.
-const NEWTON_STEPS: u32 = 10;
 /// The share of the predicted gain below which a Newton step is poor.
 const POOR: f64 = 0.1;
 
@@ -98,12 +99,12 @@ struct NewtonHistory {
 }
 
 impl NewtonHistory {
-    /// Returns `true` if a step with the predicted gain `gain` from a point with this log posterior is unlikely to
-    /// help.
-    fn is_exhausted(&self, gain: Option<f64>, value: f64, slack: f64) -> bool {
+    /// Returns `true` if there were `most` steps, or if another one with the predicted gain `gain` from a point with this
+    /// log posterior is unlikely to help.
+    fn is_exhausted(&self, most: u32, gain: Option<f64>, value: f64, slack: f64) -> bool {
         let no_progress =
             |last: PastStep| gain.is_some_and(|gain| gain > 0.5 * last.predicted_gain) && value - last.value <= slack;
-        self.count == NEWTON_STEPS
+        self.count >= most
             || self.last.is_some_and(no_progress)
             || (self.poor >= 2 && gain.is_none_or(|gain| gain <= NEGLIGIBLE_GAIN))
     }
@@ -137,8 +138,13 @@ impl LbfgsSearch {
             let estimate = ascent.quasi_newton_direction();
             let slack = ascent.current.slack(ascent.evaluator.precision());
             let (worthwhile, slow) = (estimate > tolerance.max(slack), ascent.iterations >= next_newton);
-            if worthwhile && !slow && ascent.step() {
+            let unverified = self.newton_steps == 0;
+            if worthwhile && (!slow || unverified) && ascent.step() {
                 continue;
+            }
+            if unverified {
+                ending = SearchOutcome::Stalled;
+                break;
             }
             let (gain, verified) = ascent.newton_direction(tolerance);
             next_newton = ascent.iterations + 2 * start.len() as u64;
@@ -157,7 +163,7 @@ impl LbfgsSearch {
                 ascent.pairs.clear();
             }
             let value = ascent.current.value;
-            if history.is_exhausted(gain, value, slack) || !ascent.step() {
+            if history.is_exhausted(self.newton_steps, gain, value, slack) || !ascent.step() {
                 (ending, predicted_gain) = (SearchOutcome::Stalled, gain);
                 break;
             }

@@ -19,13 +19,14 @@ use crate::evaluator::Evaluator;
 pub(super) const DENSE: usize = 100;
 /// The maximum number of iterations of conjugate gradients, with two full gradients each.
 const ITERATIONS: usize = 100;
-/// The maximum share of the last iterations in the gain for which the remainder is negligible.
+/// The remainder of the gain is negligible if the last iterations contribute at most this share.
 const LAST_TERMS: f64 = 0.1;
 /// The maximum share of the remaining squared residual if the preconditioner is not accurate. An unresolved direction
 /// then adds at most 0.005 to a gain of 10⁻⁹, unless its curvature is 10¹¹ times smaller than that of the
 /// preconditioner.
 const RESIDUAL: f64 = 1e-4;
-/// The shift of the scaled Hessian above which it is not positive definite, for all errors of the differences.
+/// The largest shift of the scaled Hessian that errors of the differences can explain. A Hessian that needs a
+/// larger one is not positive definite.
 const INDEFINITE: f64 = 1e-2;
 
 /// The smallest eigenvalue of the Hessian, scaled to a unit diagonal, for which gradients in single precision resolve
@@ -37,7 +38,7 @@ const SINGLE_EIGENVALUE: f64 = 1e-3;
 pub(super) struct Newton {
     /// The predicted gain gᵀH⁻¹g/2. `None` if H is not positive definite or the solution is not accurate enough.
     pub(super) gain: Option<f64>,
-    /// Whether the precision of the gradients excludes a larger gain.
+    /// True if the precision of the gradients excludes a larger gain.
     pub(super) verified: bool,
     /// A direction of ascent. It is H⁻¹g if the gain is known.
     pub(super) direction: Vec<f64>,
@@ -136,7 +137,7 @@ struct Solution {
     direction: Vec<f64>,
     /// The product gᵀp.
     total: f64,
-    /// Whether `total` is gᵀH⁻¹g to about 10 %.
+    /// True if `total` is gᵀH⁻¹g to about 10 %.
     known: bool,
 }
 

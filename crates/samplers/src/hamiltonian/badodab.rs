@@ -6,7 +6,7 @@ use sgmcmc_gradient::{GradientEstimator, Layout, Oracle, Result};
 use super::thermostat::{Thermostat, Thermostats, noise_along};
 use super::{drift, frictions, kick, refresh, renew, rescale};
 use crate::dynamics::{Dynamics, impl_has_position};
-use crate::law::{Direction, Linear};
+use crate::law::{Direction, LinearStep};
 use crate::per_parameter::PerParameter;
 use crate::step_size::{StepBlock, StepContext};
 
@@ -159,7 +159,7 @@ impl<G: GradientEstimator> Dynamics<G> for Badodab {
     fn variance_ratio(&self, state: &State, direction: &Direction<'_>) -> Option<f64> {
         let (a, t) = (noise_along(&state.thermostats, direction.vector), direction.temperature);
         let step = |xi: f64| {
-            let middle = Linear::new(direction).kick(1.0).drift(0.5);
+            let middle = LinearStep::new(direction).kick(1.0).drift(0.5);
             middle.damp((-xi).exp(), a * t * renewal(xi)).drift(0.5)
         };
         // The thermostat measures the velocity before and after the refresh.

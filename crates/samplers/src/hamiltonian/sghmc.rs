@@ -7,7 +7,7 @@ use sgmcmc_gradient::{Error, GradientEstimator, NoiseCovariance, Oracle, Result,
 
 use super::{drift, frictions_or_none, kick};
 use crate::dynamics::{Dynamics, impl_has_position, with_normals};
-use crate::law::{Direction, Linear};
+use crate::law::{Direction, LinearStep};
 use crate::per_parameter::PerParameter;
 use crate::step_size::{StepBlock, StepContext};
 
@@ -261,7 +261,7 @@ impl<G: GradientEstimator> Dynamics<G> for Sghmc {
             NoiseEstimate::Fixed(beta) => beta,
             NoiseEstimate::FisherScoring => 0.5 * direction.noise,
         };
-        let mut chain = Linear::new(direction).refresh((t - 0.5 * beta).max(0.0)).kick(0.5).drift(1.0);
+        let mut chain = LinearStep::new(direction).refresh((t - 0.5 * beta).max(0.0)).kick(0.5).drift(1.0);
         for _ in 1..self.steps {
             // Both half kicks have the same noise. With the friction between them they are equivalent to one kick of
             // this share.

@@ -5,7 +5,7 @@ use sgmcmc_gradient::{GradientEstimator, Layout, Oracle, Result, settings};
 
 use super::{drift, friction, renew};
 use crate::dynamics::{Dynamics, impl_has_position, with_normals};
-use crate::law::{Direction, Linear};
+use crate::law::{Direction, LinearStep};
 use crate::step_size::{StepBlock, StepContext};
 
 /// The publication whose rule [`LiteralSghmc`] implements.
@@ -179,7 +179,7 @@ impl<G: GradientEstimator> Dynamics<G> for LiteralSghmc {
     fn variance_ratio(&self, _state: &State, direction: &Direction<'_>) -> Option<f64> {
         let (t, kept) = (direction.temperature, 1.0 - self.alpha);
         let heat = 2.0 * self.alpha * t;
-        let start = Linear::new(direction).refresh(self.refreshed(t));
+        let start = LinearStep::new(direction).refresh(self.refreshed(t));
         let chain = (0..self.steps).fold(start, |chain, _| match self.source {
             SghmcSource::Thesis => chain.drift(1.0).damp(kept, heat).kick(1.0),
             SghmcSource::RPackage => chain.damp(kept, heat).kick(1.0).drift(1.0),

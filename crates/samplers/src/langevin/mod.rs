@@ -1,5 +1,6 @@
 //! Langevin algorithms: dynamics without momentum.
 
+mod adaptive;
 mod cyclical;
 mod hamcmc;
 mod preconditioned;
@@ -9,6 +10,7 @@ mod sgfs;
 mod sgld;
 mod sgrld;
 
+pub use adaptive::AdaptiveSgld;
 pub use cyclical::CyclicalSgld;
 pub use hamcmc::Hamcmc;
 pub use preconditioned::Preconditioned;

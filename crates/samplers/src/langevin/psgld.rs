@@ -76,7 +76,7 @@ pub struct Psgld {
     pub alpha: f64,
     /// The regularization λ, which bounds M by 1/λ.
     pub lambda: f64,
-    /// Whether the correction Γ is added.
+    /// True if the correction Γ is added.
     pub gamma: bool,
 }
 

@@ -62,7 +62,7 @@ use crate::step_size::StepContext;
 pub struct Sgrld {
     /// The matrix M(θ).
     pub metric: Metric,
-    /// Whether Γ is added. The chain is biased without it.
+    /// True if Γ is added. The chain is biased without it.
     pub gamma: bool,
 }
 

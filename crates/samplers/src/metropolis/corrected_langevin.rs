@@ -66,7 +66,7 @@ use crate::step_size::StepContext;
 pub struct CorrectedLangevin {
     /// The matrix M(θ).
     pub metric: Metric,
-    /// Whether Γ is added to the drift.
+    /// True if Γ is added to the drift.
     pub gamma: bool,
     /// Step-size adaptation; `None` disables it.
     pub adapt: Option<DualAveraging>,

@@ -1,8 +1,10 @@
 //! Constant approximations of the posterior covariance: see [`Covariance`].
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sgmcmc_gradient::{Error, Result};
 use sgmcmc_numerics::Cholesky;
 
@@ -71,7 +73,7 @@ impl Covariance {
     }
 
     /// Returns an error if the matrix does not have `dim` rows.
-    pub(super) fn check_dim(&self, dim: usize) -> Result<()> {
+    pub(crate) fn check_dim(&self, dim: usize) -> Result<()> {
         match self.dim() {
             Some(found) if found != dim => {
                 Err(Error::Length { what: "a row of the covariance (one entry per coordinate)", expected: dim, found })
@@ -81,9 +83,18 @@ impl Covariance {
     }
 
     /// Multiplies `v` by S, or by Sᵀ if `transpose` is true.
-    pub(super) fn apply_root(&self, v: &mut [f64], transpose: bool) {
+    pub(crate) fn apply_root(&self, v: &mut [f64], transpose: bool) {
         let (mut mass_root, from) = (self, v.to_vec());
         if transpose { mass_root.multiply_transposed(&from, v) } else { mass_root.multiply(&from, v) }
+    }
+
+    /// Replaces `v` by S⁻¹ v.
+    pub(crate) fn solve_root(&self, v: &mut [f64]) {
+        match &self.0 {
+            Kind::Unit => {}
+            Kind::Diagonal(roots) => v.iter_mut().zip(roots.iter()).for_each(|(v, root)| *v /= root),
+            Kind::Dense(factor) => factor.solve_lower(v),
+        }
     }
 
     /// Returns the number of rows; `None` for the identity, which has any number.
@@ -108,6 +119,40 @@ impl fmt::Debug for Covariance {
         let fold = |hash: u64, entry: &f64| (hash ^ entry.to_bits()).wrapping_mul(0x0100_0000_01b3);
         let hash = entries.iter().fold(0xcbf2_9ce4_8422_2325, fold);
         write!(f, "{name}({} rows, {hash:016x})", self.dim().unwrap_or(0))
+    }
+}
+
+/// The root S of a matrix in checkpoints.
+#[derive(Serialize, Deserialize)]
+enum SavedRoot<'a> {
+    Unit,
+    Diagonal(Cow<'a, [f64]>),
+    Dense(Cow<'a, Cholesky>),
+}
+
+/// Serializes the root of the matrix, so that a restored matrix has the same bits.
+impl Serialize for Covariance {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let root = match &self.0 {
+            Kind::Unit => SavedRoot::Unit,
+            Kind::Diagonal(roots) => SavedRoot::Diagonal(Cow::Borrowed(roots)),
+            Kind::Dense(factor) => SavedRoot::Dense(Cow::Borrowed(factor)),
+        };
+        root.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Covariance {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let entries = |factor: &Cholesky| factor.dim().checked_mul(factor.dim());
+        match SavedRoot::deserialize(deserializer)? {
+            SavedRoot::Unit => Ok(Self::UNIT),
+            SavedRoot::Diagonal(roots) => Ok(Self(Kind::Diagonal(roots.into()))),
+            SavedRoot::Dense(factor) if entries(&factor) == Some(factor.factor().len()) => {
+                Ok(Self(Kind::Dense(Arc::new(factor.into_owned()))))
+            }
+            SavedRoot::Dense(_) => Err(de::Error::custom("the factor of a covariance is not a square matrix")),
+        }
     }
 }
 
@@ -162,6 +207,18 @@ mod tests {
         assert!(message(Covariance::dense(&[1.0, 0.0, 0.0])).contains("were given"));
         assert!(Covariance::diagonal(&[1.0, 2.0]).unwrap().check_dim(3).is_err());
         assert!(Covariance::UNIT.check_dim(3).is_ok());
+    }
+
+    #[test]
+    fn saved_matrices_are_restored_bit_for_bit() {
+        use sgmcmc_fit::codec::{decode, encode};
+        let dense = Covariance::dense(&[2.0, 0.3, 0.3, 0.1]).unwrap();
+        for covariance in [Covariance::UNIT, Covariance::diagonal(&[0.1, 1e9]).unwrap(), dense] {
+            assert_eq!(decode::<Covariance>(&encode(&covariance).unwrap()).unwrap(), covariance);
+        }
+        let damaged = serde_json::json!({ "Dense": { "dim": 3, "factor": [1.0, 2.0] } });
+        let error = serde_json::from_value::<Covariance>(damaged).unwrap_err();
+        assert!(error.to_string().contains("not a square matrix"), "{error}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::covariance::Covariance;
 use super::point::{Point, impl_has_position_of_point};
 use super::proposal::{Leapfrog, LeapfrogWorkspace, TrajectoryLength, Transition};
 use super::step::{DualAveraging, StepSizeAdaptation};
+use super::warm_up::{MassAdaptation, WarmUp};
 use crate::dynamics::Dynamics;
 use crate::step_size::StepContext;
 
@@ -37,6 +38,7 @@ use crate::step_size::StepContext;
 /// | `jitter` | 0 | half-width of the uniform distribution of L, as a share of `steps`; avoids periodic trajectories | [0, 1) |
 /// | `covariance` | identity | inverse mass S Sᵀ, an approximation of the posterior covariance | positive definite |
 /// | `adapt` | `None` | step-size adaptation | |
+/// | `warm_up` | `None` | adaptation of step size and mass, in place of `adapt`; begins with `covariance` | |
 ///
 /// The step size is h = ε², as in all algorithms of the library: ε = 0.1 in the literature is `0.1 * 0.1` here.
 ///
@@ -48,8 +50,8 @@ use crate::step_size::StepContext;
 ///
 /// # When to use it
 ///
-/// If the full gradient is affordable. [`Qnhmc`](super::Qnhmc) finds the mass itself, and `Nuts` (feature `nuts`) also
-/// the number of steps.
+/// If the full gradient is affordable. A [`WarmUp`] finds step size and mass. [`Qnhmc`](super::Qnhmc) finds the mass
+/// from gradients, and `Nuts` (feature `nuts`) also the number of steps.
 ///
 /// # Examples
 ///
@@ -63,6 +65,19 @@ use crate::step_size::StepContext;
 /// assert!((fit.summary().rows()[0].sd - 1.0).abs() < 0.3);
 /// # Ok::<(), sgmcmc::Error>(())
 /// ```
+///
+/// With a warm-up the step size of the run is only a first guess:
+///
+/// ```
+/// use sgmcmc::algorithms::{Hmc, WarmUp};
+/// use sgmcmc::prelude::*;
+///
+/// let model = Model::density(|x: Tensor<1>| x.square() * -0.005);
+/// let dynamics = Hmc { jitter: 0.5, warm_up: Some(WarmUp::diagonal(300)), ..Hmc::default() };
+/// let fit = hmc(&model, &Dataset::none(), 1e-6).dynamics(dynamics).seed(1).sample(&zeros([1]), 500)?;
+/// assert!((fit.summary().rows()[0].sd - 10.0).abs() < 3.0);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hmc {
     /// The number L of leapfrog steps.
@@ -73,15 +88,17 @@ pub struct Hmc {
     pub covariance: Covariance,
     /// Step-size adaptation; `None` disables it.
     pub adapt: Option<DualAveraging>,
+    /// Adaptation of step size and mass; `None` disables it.
+    pub warm_up: Option<WarmUp>,
 }
 
 impl Default for Hmc {
     fn default() -> Self {
-        Self { steps: 10, jitter: 0.0, covariance: Covariance::UNIT, adapt: None }
+        Self { steps: 10, jitter: 0.0, covariance: Covariance::UNIT, adapt: None, warm_up: None }
     }
 }
 
-/// The position of the chain, the step-size adaptation and the result of the last proposal.
+/// The position of the chain, the adaptation and the result of the last proposal.
 // Renamed fields have their old names in checkpoints.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
@@ -90,6 +107,9 @@ pub struct State {
     adaptation: StepSizeAdaptation,
     #[serde(rename = "searching")]
     adapting: bool,
+    /// Checkpoints without it are those of chains without a warm-up.
+    #[serde(default)]
+    mass: MassAdaptation,
     last: Transition,
     #[serde(skip)]
     workspace: LeapfrogWorkspace,
@@ -108,7 +128,7 @@ impl<G: ExactGradient> Dynamics<G> for Hmc {
 
     fn check(&self) -> Result<()> {
         self.length().check()?;
-        self.adapt.map_or(Ok(()), |adapt| adapt.check())
+        WarmUp::check(self.adapt, self.warm_up)
     }
 
     fn init(&self, theta: &[f64], context: StepContext<'_>, oracle: &mut Oracle<G>) -> Result<State> {
@@ -120,6 +140,7 @@ impl<G: ExactGradient> Dynamics<G> for Hmc {
             point,
             adaptation: StepSizeAdaptation::default(),
             adapting: false,
+            mass: MassAdaptation::default(),
             last: Transition::default(),
             workspace,
         })
@@ -134,12 +155,23 @@ impl<G: ExactGradient> Dynamics<G> for Hmc {
     }
 
     fn step(&self, state: &mut State, context: StepContext<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
-        let State { point, adaptation, adapting, last, workspace } = state;
-        let mut leapfrog =
-            Leapfrog { mass_root: &mut &self.covariance, length: self.length(), adaptation: *adaptation };
+        let State { point, adaptation, adapting, mass, last, workspace } = state;
+        let (length, dim) = (self.length(), point.theta.len());
+        if mass.needs_step_size(self.warm_up, *adaptation) {
+            let mass_root = &mut mass.mass(&self.covariance, dim)?;
+            let leapfrog = Leapfrog { mass_root, length, adaptation: *adaptation };
+            let found = leapfrog.find_step_size(point, context, workspace, oracle)?;
+            mass.start(adaptation, found);
+        }
+        let mass_root = &mut mass.mass(&self.covariance, dim)?;
+        let mut leapfrog = Leapfrog { mass_root, length, adaptation: *adaptation };
         *last = leapfrog.propose(point, context, workspace, oracle, |_| ())?;
-        *adapting = adaptation.is_adapting(self.adapt);
-        adaptation.update(self.adapt, last.acceptance_rate);
+        let adapt = mass.dual_averaging(self.adapt, self.warm_up);
+        *adapting = adaptation.is_adapting(adapt);
+        adaptation.update(adapt, last.acceptance_rate);
+        if let Some(warm_up) = self.warm_up.filter(|_| *adapting) {
+            mass.update(warm_up, &point.theta, context, adaptation);
+        }
         Ok(point.log_posterior)
     }
 
@@ -148,12 +180,16 @@ impl<G: ExactGradient> Dynamics<G> for Hmc {
     }
 
     fn is_preconditioned(&self) -> bool {
-        self.covariance != Covariance::UNIT
+        self.covariance != Covariance::UNIT || self.warm_up.is_some()
     }
 
-    fn apply_root(&self, _state: &mut State, v: &mut [f64], transpose: bool) -> Result<()> {
-        self.covariance.apply_root(v, transpose);
+    fn apply_root(&self, state: &mut State, v: &mut [f64], transpose: bool) -> Result<()> {
+        state.mass.mass(&self.covariance, v.len())?.apply_root(v, transpose);
         Ok(())
+    }
+
+    fn workspace(&self, dim: usize) -> usize {
+        WarmUp::workspace(self.warm_up, dim)
     }
 
     fn keeps_draw(&self, state: &State) -> bool {

@@ -6,8 +6,9 @@ use sgmcmc_gradient::{ExactGradient, Layout, Oracle, Result};
 use super::covariance::Covariance;
 use super::outcome::{Outcome, Proposal};
 use super::point::{Point, impl_has_position_of_point};
-use super::proposal::{LeapfrogWorkspace, kinetic, standard_normal};
+use super::proposal::{Leapfrog, LeapfrogWorkspace, TrajectoryLength, kinetic, standard_normal};
 use super::step::{DualAveraging, StepSizeAdaptation};
+use super::warm_up::{MassAdaptation, WarmUp};
 use crate::dynamics::Dynamics;
 use crate::step_size::StepContext;
 
@@ -36,6 +37,7 @@ use crate::step_size::StepContext;
 /// |---|---|---|---|
 /// | `covariance` | identity | constant matrix M, an approximation of the posterior covariance | positive definite |
 /// | `adapt` | `None` | step-size adaptation; an acceptance rate of 0.57 is optimal in many dimensions | |
+/// | `warm_up` | `None` | adaptation of step size and M, in place of `adapt`; begins with `covariance` | |
 ///
 /// The step size h has the unit of a variance of the coordinates, or no unit if M is a posterior covariance.
 ///
@@ -68,13 +70,18 @@ pub struct Mala {
     pub covariance: Covariance,
     /// Step-size adaptation; `None` disables it.
     pub adapt: Option<DualAveraging>,
+    /// Adaptation of step size and M; `None` disables it.
+    pub warm_up: Option<WarmUp>,
 }
 
-/// The position of the chain, the step-size adaptation and the result of the last proposal.
+/// The position of the chain, the adaptation and the result of the last proposal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     point: Point,
     outcome: Outcome,
+    /// Checkpoints without it are those of chains without a warm-up.
+    #[serde(default)]
+    mass: MassAdaptation,
     #[serde(skip)]
     workspace: LeapfrogWorkspace,
 }
@@ -85,7 +92,7 @@ impl<G: ExactGradient> Dynamics<G> for Mala {
     type State = State;
 
     fn check(&self) -> Result<()> {
-        self.adapt.map_or(Ok(()), |adapt| adapt.check())
+        WarmUp::check(self.adapt, self.warm_up)
     }
 
     fn init(&self, theta: &[f64], context: StepContext<'_>, oracle: &mut Oracle<G>) -> Result<State> {
@@ -93,7 +100,7 @@ impl<G: ExactGradient> Dynamics<G> for Mala {
         let mut workspace = LeapfrogWorkspace::default();
         workspace.prepare(theta.len(), context, StepSizeAdaptation::default())?;
         let point = Point::evaluate(theta, oracle)?;
-        Ok(State { point, outcome: Outcome::default(), workspace })
+        Ok(State { point, outcome: Outcome::default(), mass: MassAdaptation::default(), workspace })
     }
 
     fn relocate(&self, state: &mut State, theta: &[f64], oracle: &mut Oracle<G>) -> Result<()> {
@@ -105,11 +112,18 @@ impl<G: ExactGradient> Dynamics<G> for Mala {
     }
 
     fn step(&self, state: &mut State, context: StepContext<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
-        let State { point, outcome, workspace } = state;
-        workspace.prepare(point.theta.len(), context, outcome.adaptation)?;
+        let State { point, outcome, mass, workspace } = state;
+        let dim = point.theta.len();
+        if mass.needs_step_size(self.warm_up, outcome.adaptation) {
+            let (mass_root, length) = (&mut mass.mass(&self.covariance, dim)?, TrajectoryLength::ONE);
+            let leapfrog = Leapfrog { mass_root, length, adaptation: outcome.adaptation };
+            let found = leapfrog.find_step_size(point, context, workspace, oracle)?;
+            mass.start(&mut outcome.adaptation, found);
+        }
+        workspace.prepare(dim, context, outcome.adaptation)?;
         standard_normal(&mut workspace.z, oracle.noise());
         let forward = kinetic(&workspace.z);
-        let mass_root = &mut &self.covariance;
+        let mass_root = &mut mass.mass(&self.covariance, dim)?;
         // One product of S with z + ½ √h Sᵀ g gives noise and drift.
         workspace.end.clone_from(point);
         workspace.kick(mass_root, context.temperature, 0.5);
@@ -123,7 +137,11 @@ impl<G: ExactGradient> Dynamics<G> for Mala {
             f64::NEG_INFINITY
         };
         let proposal = Proposal { start: point, end: &mut workspace.end, log_ratio };
-        outcome.decide(self.adapt, proposal, context, oracle.noise());
+        let adapt = mass.dual_averaging(self.adapt, self.warm_up);
+        outcome.decide(adapt, proposal, context, oracle.noise());
+        if let Some(warm_up) = self.warm_up.filter(|_| outcome.adapting) {
+            mass.update(warm_up, &point.theta, context, &mut outcome.adaptation);
+        }
         Ok(point.log_posterior)
     }
 
@@ -132,12 +150,16 @@ impl<G: ExactGradient> Dynamics<G> for Mala {
     }
 
     fn is_preconditioned(&self) -> bool {
-        self.covariance != Covariance::UNIT
+        self.covariance != Covariance::UNIT || self.warm_up.is_some()
     }
 
-    fn apply_root(&self, _state: &mut State, v: &mut [f64], transpose: bool) -> Result<()> {
-        self.covariance.apply_root(v, transpose);
+    fn apply_root(&self, state: &mut State, v: &mut [f64], transpose: bool) -> Result<()> {
+        state.mass.mass(&self.covariance, v.len())?.apply_root(v, transpose);
         Ok(())
+    }
+
+    fn workspace(&self, dim: usize) -> usize {
+        WarmUp::workspace(self.warm_up, dim)
     }
 
     fn keeps_draw(&self, state: &State) -> bool {

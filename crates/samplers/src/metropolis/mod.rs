@@ -17,6 +17,7 @@ mod point;
 mod proposal;
 mod qnhmc;
 mod step;
+mod warm_up;
 
 pub use corrected_langevin::CorrectedLangevin;
 pub use covariance::Covariance;
@@ -24,7 +25,9 @@ pub use hmc::Hmc;
 pub use hmc_bfgs::HmcBfgs;
 pub use inverse_hessian::{InverseHessian, QuasiNewtonMass};
 pub use mala::Mala;
+pub(crate) use mass_root::MassRoot;
 #[cfg(feature = "nuts")]
 pub use nuts::Nuts;
 pub use qnhmc::{Adaptation, Qnhmc};
 pub use step::DualAveraging;
+pub use warm_up::WarmUp;

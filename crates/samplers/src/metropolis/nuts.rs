@@ -189,6 +189,7 @@ impl Nuts {
             undefined: vec![0; self.chains],
             seconds: chains.iter().map(|chain| chain.seconds).collect(),
             bias: Bias::Exact,
+            tuning: None,
             version: env!("CARGO_PKG_VERSION").into(),
         };
         Ok(Fit::new(layout, chains.into_iter().map(|chain| chain.draws).collect())?.with_info(info))

@@ -14,7 +14,7 @@ use crate::step_size::StepContext;
 pub(super) struct Outcome {
     #[serde(rename = "scale")]
     pub(super) adaptation: StepSizeAdaptation,
-    /// Whether the last proposal was part of the adaptation.
+    /// True if the last proposal was part of the adaptation.
     #[serde(rename = "searching")]
     pub(super) adapting: bool,
     acceptance_rate: f64,

@@ -20,6 +20,12 @@ use crate::step_size::StepContext;
 /// The increase of the energy beyond which a trajectory counts as divergent, as in Stan.
 const DIVERGENCE: f64 = 1000.0;
 
+/// The acceptance rate at which the search for an initial step size ends, as in Stan.
+const ACCEPTANCE_OF_SEARCH: f64 = 0.8;
+
+/// The largest number of times that the search for an initial step size doubles or halves it.
+const LENGTH_OF_SEARCH: u32 = 50;
+
 /// The number of leapfrog steps of a proposal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TrajectoryLength {
@@ -30,6 +36,9 @@ pub(super) struct TrajectoryLength {
 }
 
 impl TrajectoryLength {
+    /// A single step.
+    pub(super) const ONE: Self = Self { steps: 1, jitter: 0.0 };
+
     /// Checks the settings.
     pub(super) fn check(self) -> Result<()> {
         settings::at_least("the number of leapfrog steps", self.steps, 1, "take at least 1 leapfrog step")?;
@@ -142,6 +151,16 @@ impl LeapfrogWorkspace {
     fn energy(&self, temperature: f64) -> f64 {
         kinetic(&self.z) - self.end.log_posterior / temperature
     }
+
+    /// Returns the energy H₁ at the end of a trajectory from `point` with kinetic energy `start`, and H₀ − H₁. H₁ is
+    /// infinite if the density is not finite.
+    fn end_energy(&self, point: &Point, start: f64, temperature: f64) -> (f64, f64) {
+        let after = if self.end.is_finite() { self.energy(temperature) } else { f64::INFINITY };
+        // The large terms are subtracted from each other first.
+        let gained = (self.end.log_posterior - point.log_posterior) / temperature;
+        let log_ratio = if after.is_finite() { gained + start - kinetic(&self.z) } else { f64::NEG_INFINITY };
+        (after, log_ratio)
+    }
 }
 
 /// The leapfrog integrator of a proposal.
@@ -190,10 +209,7 @@ impl<S: MassRoot> Leapfrog<'_, S> {
         workspace.end.clone_from(point);
         let (start, before) = (kinetic(&workspace.z), workspace.energy(context.temperature));
         let n_steps = self.follow(workspace, steps, context.temperature, oracle, visit)?;
-        let after = if workspace.end.is_finite() { workspace.energy(context.temperature) } else { f64::INFINITY };
-        // H₀ − H₁, with the large terms subtracted from each other first.
-        let gained = (workspace.end.log_posterior - point.log_posterior) / context.temperature;
-        let log_ratio = if after.is_finite() { gained + start - kinetic(&workspace.z) } else { f64::NEG_INFINITY };
+        let (after, log_ratio) = workspace.end_energy(point, start, context.temperature);
         let Acceptance { accepted, rate: acceptance_rate } = accept(log_ratio, oracle.noise());
         if accepted {
             std::mem::swap(point, &mut workspace.end);
@@ -206,6 +222,45 @@ impl<S: MassRoot> Leapfrog<'_, S> {
             n_steps,
             step_size: self.adaptation.scale() * context.h.sqrt(),
         })
+    }
+
+    /// Doubles or halves the step size until the acceptance rate of a single leapfrog step from `point` crosses 0.8.
+    /// Returns the original step size if that does not happen within a factor of 2⁵⁰, for instance with a flat density.
+    ///
+    /// Source: Hoffman & Gelman (2014), algorithm 4; rate and new momenta for every trial as in Stan.
+    pub(super) fn find_step_size<G: ExactGradient>(
+        mut self,
+        point: &Point,
+        context: StepContext<'_>,
+        workspace: &mut LeapfrogWorkspace,
+        oracle: &mut Oracle<G>,
+    ) -> Result<StepSizeAdaptation> {
+        let start = self.adaptation;
+        let grows = self.is_accepted_often(point, context, workspace, oracle)?;
+        for _ in 0..LENGTH_OF_SEARCH {
+            self.adaptation.multiply(if grows { 2.0 } else { 0.5 });
+            if self.is_accepted_often(point, context, workspace, oracle)? != grows {
+                return Ok(self.adaptation);
+            }
+        }
+        Ok(start)
+    }
+
+    /// Returns whether a single leapfrog step from `point` is accepted at a rate above 0.8. Does not move `point`.
+    fn is_accepted_often<G: ExactGradient>(
+        &mut self,
+        point: &Point,
+        context: StepContext<'_>,
+        workspace: &mut LeapfrogWorkspace,
+        oracle: &mut Oracle<G>,
+    ) -> Result<bool> {
+        workspace.prepare(point.theta.len(), context, self.adaptation)?;
+        standard_normal(&mut workspace.z, oracle.noise());
+        workspace.end.clone_from(point);
+        let start = kinetic(&workspace.z);
+        self.follow(workspace, 1, context.temperature, oracle, |_| ())?;
+        let (_, log_ratio) = workspace.end_energy(point, start, context.temperature);
+        Ok(log_ratio > ACCEPTANCE_OF_SEARCH.ln())
     }
 }
 

@@ -86,12 +86,30 @@ pub(super) struct StepSizeAdaptation {
     shortfall: f64,
     /// The number t of observed acceptance rates.
     seen: u64,
+    /// The logarithm of the scale at the start.
+    #[serde(default)]
+    start: f64,
 }
 
 impl StepSizeAdaptation {
     /// Returns the current scale of the steps.
     pub(super) fn scale(self) -> f64 {
         self.log.exp()
+    }
+
+    /// Returns the number of observed acceptance rates since the start.
+    pub(super) fn seen(self) -> u64 {
+        self.seen
+    }
+
+    /// Multiplies the current scale by `factor`.
+    pub(super) fn multiply(&mut self, factor: f64) {
+        self.log += factor.ln();
+    }
+
+    /// Starts dual averaging again, from the current scale.
+    pub(super) fn restart(&mut self) {
+        *self = Self { log: self.log, start: self.log, ..Self::default() };
     }
 
     /// Returns whether the adaptation has not ended.
@@ -106,7 +124,7 @@ impl StepSizeAdaptation {
         let t = self.seen as f64;
         let weight = 1.0 / (t + T0);
         self.shortfall = (1.0 - weight) * self.shortfall + weight * (settings.acceptance - acceptance_rate);
-        self.log = 10.0_f64.ln() - t.sqrt() / GAMMA * self.shortfall;
+        self.log = self.start + 10.0_f64.ln() - t.sqrt() / GAMMA * self.shortfall;
         let weight = t.powf(-KAPPA);
         self.averaged = weight * self.log + (1.0 - weight) * self.averaged;
         if self.seen == settings.iterations {
@@ -150,6 +168,24 @@ mod tests {
         let frozen = adaptation;
         adaptation.update(settings, 0.0);
         assert_eq!(adaptation, frozen);
+    }
+
+    /// A restart from the scale s shrinks towards 10 s, as the first start from 1 does towards 10.
+    #[test]
+    fn a_restart_continues_from_the_scale() {
+        let settings = Some(DualAveraging::new(100));
+        let (mut first, mut again) = (StepSizeAdaptation::default(), StepSizeAdaptation::default());
+        again.update(settings, 0.3);
+        again.restart();
+        let scale = again.scale();
+        assert_eq!(again.seen(), 0);
+        for rate in [0.9, 0.2, 0.7] {
+            first.update(settings, rate);
+            again.update(settings, rate);
+            assert!((again.scale() / first.scale() / scale - 1.0).abs() < 1e-12);
+        }
+        again.multiply(0.5);
+        assert!((again.scale() / first.scale() / scale - 0.5).abs() < 1e-12);
     }
 
     /// Compares with the first three steps of eq. (6).

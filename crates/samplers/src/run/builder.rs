@@ -118,7 +118,7 @@ pub(super) struct Plan {
     pub(super) checkpoints: Option<Checkpoints>,
     pub(super) gibbs: Option<GibbsFactory>,
     pub(super) threshold: Option<SamplingThreshold>,
-    /// Whether the bias of chains is predicted when they end.
+    /// True if the bias of chains is predicted when they end.
     pub(super) predicts_bias: bool,
 }
 
@@ -324,6 +324,18 @@ impl<T, D, G, M> Builder<T, D, G, M> {
     pub fn checkpoint(mut self, store: impl CheckpointStore + 'static, every: CheckpointInterval) -> Self {
         self.plan.checkpoints = Some(Checkpoints { store: Arc::new(store), every });
         self
+    }
+}
+
+impl<T, D, G, M> Builder<T, D, G, M> {
+    /// Returns the number of draws of the longest chain in the store of checkpoints, or zero without a store.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a checkpoint cannot be read or is damaged.
+    pub(crate) fn saved_draws(&self) -> Result<usize> {
+        let Some(checkpoints) = &self.plan.checkpoints else { return Ok(0) };
+        (0..self.plan.chains).try_fold(0, |most, chain| Ok(checkpoints.saved_draws(chain)?.max(most)))
     }
 }
 

@@ -30,7 +30,7 @@ struct Prepared<D, G> {
 /// A run that has ended.
 struct FinishedRun<O> {
     result: ChainResult<O>,
-    /// Whether the run reached its first step.
+    /// True if the run reached its first step.
     started: bool,
 }
 
@@ -158,7 +158,7 @@ where
         if let Some(mode) = mode.as_ref().filter(|_| common) {
             chains.iter_mut().for_each(|start| start.theta.copy_from_slice(&mode.theta));
         }
-        // Cores without a chain of their own are used for large matrix products.
+        // Cores that run no chain are used for large matrix products.
         let threads = (rayon::current_num_threads() / plan.chains).max(1);
         chains.iter_mut().for_each(|start| start.evaluator.set_threads(threads));
         let spec = ChainSpec {
@@ -309,6 +309,7 @@ where
             undefined: chains.iter().map(|chain| chain.undefined).collect(),
             seconds: chains.iter().map(|chain| chain.seconds).collect(),
             bias: Bias::worst(chains.iter().map(|chain| chain.bias.clone())),
+            tuning: None,
             version: env!("CARGO_PKG_VERSION").into(),
         }
     }

@@ -6,13 +6,8 @@ use sgmcmc_gradient::{ControlVariate, GradientEstimator, MinibatchGradient, Saga
 
 /// A gradient estimator whose minibatch scheme can be exchanged.
 pub trait Minibatched: GradientEstimator {
-    /// The type of the scheme.
-    type Scheme: Scheme;
     /// The type of this estimator with another scheme.
     type With<S: Scheme>: Minibatched<Scheme = S>;
-
-    /// Returns the minibatch scheme.
-    fn scheme(&self) -> &Self::Scheme;
 
     /// Returns this estimator with the minibatch scheme `scheme`.
     fn with_scheme<S: Scheme>(self, scheme: S) -> Self::With<S>;
@@ -24,12 +19,7 @@ pub trait Minibatched: GradientEstimator {
 }
 
 impl<T: Scheme> Minibatched for MinibatchGradient<T> {
-    type Scheme = T;
     type With<S: Scheme> = MinibatchGradient<S>;
-
-    fn scheme(&self) -> &T {
-        &self.scheme
-    }
 
     fn with_scheme<S: Scheme>(self, scheme: S) -> MinibatchGradient<S> {
         MinibatchGradient { scheme }
@@ -37,12 +27,7 @@ impl<T: Scheme> Minibatched for MinibatchGradient<T> {
 }
 
 impl<T: Scheme> Minibatched for ControlVariate<T> {
-    type Scheme = T;
     type With<S: Scheme> = ControlVariate<S>;
-
-    fn scheme(&self) -> &T {
-        &self.scheme
-    }
 
     fn with_scheme<S: Scheme>(self, scheme: S) -> ControlVariate<S> {
         let (center, recenter): (_, Recenter) = (self.center, self.recenter);
@@ -55,12 +40,7 @@ impl<T: Scheme> Minibatched for ControlVariate<T> {
 }
 
 impl<T: Scheme> Minibatched for Svrg<T> {
-    type Scheme = T;
     type With<S: Scheme> = Svrg<S>;
-
-    fn scheme(&self) -> &T {
-        &self.scheme
-    }
 
     fn with_scheme<S: Scheme>(self, scheme: S) -> Svrg<S> {
         Svrg { scheme, period: self.period }
@@ -68,12 +48,7 @@ impl<T: Scheme> Minibatched for Svrg<T> {
 }
 
 impl<T: Scheme> Minibatched for Saga<T> {
-    type Scheme = T;
     type With<S: Scheme> = Saga<S>;
-
-    fn scheme(&self) -> &T {
-        &self.scheme
-    }
 
     fn with_scheme<S: Scheme>(self, scheme: S) -> Saga<S> {
         Saga { scheme, memory_limit: self.memory_limit }

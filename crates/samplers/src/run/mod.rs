@@ -13,7 +13,8 @@ mod sampler;
 mod starts;
 
 pub use builder::Builder;
-pub use checkpoint::{CheckpointInterval, CheckpointStore, Claim};
+pub(crate) use checkpoint::Checkpoints;
+pub use checkpoint::{CheckpointInterval, CheckpointStore, Claim, InMemoryCheckpoints};
 pub use minibatched::Minibatched;
 pub use mode_plan::{FindMode, ModePlan, NoMode};
 pub use monitor::{Progress, ProgressLines, ProgressOption, Reporter, StopSignal};

@@ -46,7 +46,7 @@ pub struct FindMode<F>(pub F);
 impl<F: ModeFinder, G: Minibatched> ModePlan<G> for FindMode<F> {
     fn find(&self, gradient: &mut G, mut evaluator: Box<dyn Evaluator>, theta: &[f64]) -> Result<Option<Mode>> {
         evaluator.set_threads(rayon::current_num_threads());
-        let mode = self.0.find(evaluator, Some(gradient.scheme().clone()), theta)?;
+        let mode = self.0.find(evaluator, gradient.scheme().cloned(), theta)?;
         gradient.center_at(&mode.theta);
         Ok(Some(mode))
     }

@@ -36,7 +36,7 @@ pub struct Progress {
     pub rate: f64,
     /// The last estimate of the log density: see [`StepInfo`](crate::chain::StepInfo::log_posterior).
     pub log_posterior: f64,
-    /// Whether the chain has ended, with or without an error.
+    /// True if the chain has ended, with or without an error.
     pub ended: bool,
 }
 
@@ -199,7 +199,7 @@ impl StopSignal {
     pub fn on_ctrl_c() -> Result<Self> {
         let signal = Self::new();
         let triggered = signal.clone();
-        // `try_set_handler` would mistake the ignored Ctrl-C of a background program for a handler.
+        // `try_set_handler` would fail in a background program, where Ctrl-C is ignored: it treats that as a handler.
         ctrlc::set_handler(move || triggered.stop()).map_err(|error| Error::Setting {
             name: "the handler of Ctrl-C",
             value: error.to_string(),

@@ -111,7 +111,7 @@ impl<P: Send + Sync + 'static> Sampler<P> {
     }
 
     /// Returns the chain, for its statistics, cost and evaluator.
-    pub fn kernel(&mut self) -> &mut dyn Chain {
+    pub fn chain(&mut self) -> &mut dyn Chain {
         self.chain.as_mut()
     }
 }

@@ -40,9 +40,9 @@ struct Step {
 /// The shape and the bounds of a value.
 #[derive(Clone, Copy, Debug)]
 struct ValueInfo {
-    /// Whether the first dimension runs over the observations.
+    /// True if the first dimension runs over the observations.
     rows: bool,
-    /// Whether the second dimension has length three instead of one.
+    /// True if the second dimension has length three instead of one.
     wide: bool,
     range: Range,
 }

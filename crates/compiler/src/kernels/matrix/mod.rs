@@ -26,7 +26,7 @@ pub(crate) struct Matrix<'a, T> {
     pub(crate) row: usize,
     /// The stride between columns, in elements.
     pub(crate) col: usize,
-    /// Whether each lane has its own values.
+    /// True if each lane has its own values.
     pub(crate) lanes: bool,
 }
 

@@ -17,7 +17,7 @@ pub(super) struct ReducedAxis {
 pub(super) struct ScannedAxis {
     pub(super) count: usize,
     pub(super) steps: [isize; 2],
-    /// Whether the sums start at the end of the axis.
+    /// True if the sums start at the end of the axis.
     pub(super) reverse: bool,
 }
 

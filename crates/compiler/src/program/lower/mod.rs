@@ -31,7 +31,7 @@ const IN_PLACE_WIDTH: usize = 8;
 pub(crate) struct Buffer {
     /// The numbers per observation, or in total.
     pub(crate) features: usize,
-    /// Whether each observation of a tile has its own numbers.
+    /// True if each observation of a tile has its own numbers.
     pub(crate) rows: bool,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Lowering<'g> {
     stages: &'g [Stage],
     /// The values by node index; `None` for nodes that are not lowered.
     values: Vec<Option<Value>>,
-    /// Whether a node is being lowered. Its operands must be lowered already.
+    /// True while a node is being lowered. Its operands must be lowered already.
     is_lowering: bool,
     pub(crate) native: Vec<Buffer>,
     pub(crate) wide: Vec<Buffer>,

@@ -46,7 +46,7 @@ pub(super) struct Compilation {
     pub(super) operations: usize,
     /// The fingerprint of the graph before differentiation.
     pub(super) fingerprint: Fingerprint,
-    /// Whether the closure returns the sum of the log-likelihood over the observations.
+    /// True if the closure returns the sum of the log-likelihood over the observations.
     pub(super) summed: bool,
     /// The terms log p(xᵢ|θ) and the gradient of Σ log p(xᵢ|θ).
     pub(super) likelihood: Option<Subgraph>,

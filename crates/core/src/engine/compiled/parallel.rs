@@ -22,7 +22,7 @@ const MAX_CHUNKS: usize = 8;
 #[derive(Debug)]
 pub(super) struct ParallelProgram<T> {
     workers: Vec<Worker<T>>,
-    /// Whether the chunks may be evaluated on several threads.
+    /// True if the chunks may be evaluated on several threads.
     pub(super) multithreaded: bool,
 }
 

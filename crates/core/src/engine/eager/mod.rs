@@ -32,9 +32,9 @@ pub(super) struct Eager<P, D> {
     /// The coordinates of the initial parameters.
     start: Vec<f64>,
     precision: Precision,
-    /// Whether the closure returns the sum of the log-likelihood over the observations.
+    /// True if the closure returns the sum of the log-likelihood over the observations.
     summed: bool,
-    /// Whether the term of an observation depends on other observations.
+    /// True if the term of an observation depends on other observations.
     mixes: bool,
 }
 
@@ -152,14 +152,16 @@ impl<P: TensorTree, D: TensorTree> Eager<P, D> {
         self.posterior.data().batch(rows, self.posterior.eager_device())
     }
 
-    /// Returns powerᵖ log p(θ) + log |∂x/∂y|, or `None` if the model has neither a prior nor a constraint.
+    /// Returns c log p(θ) + log |∂x/∂y|, where c is the power of the prior, or `None` if the model has neither a prior
+    /// nor a constraint.
     fn prior_term(&self, Unpacked { params, log_jacobian }: Unpacked<P>) -> Result<Option<Tensor<1>>> {
         let power = self.posterior.model().powers().prior;
         let prior = self.posterior.model().log_prior(params)?.map(|value| times(value, power));
         Ok(sum(prior, log_jacobian))
     }
 
-    /// Returns power Σ wᵢ log p(xᵢ|θ), or `None` if there is no likelihood or no observation.
+    /// Returns c Σ wᵢ log p(xᵢ|θ), where c is the power of the likelihood, or `None` if there is no likelihood or no
+    /// observation.
     fn likelihood_term(&self, params: P, rows: Rows<'_>) -> Result<Option<Tensor<1>>> {
         if rows.is_empty() {
             return Ok(None);

@@ -1,5 +1,6 @@
 //! Checkpoints of chains: saving and resuming.
 
+mod in_memory;
 mod journal;
 mod run_fingerprint;
 mod sealed;
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use sgmcmc_gradient::{Error, Result};
 
+pub use in_memory::InMemoryCheckpoints;
 use journal::{Extent, Journal};
 pub(super) use run_fingerprint::{RunFingerprint, Schedules};
 pub use sgmcmc_fit::checkpoint::{CheckpointStore, Claim};
@@ -49,9 +51,9 @@ pub enum CheckpointInterval {
 
 /// The store of checkpoints and their interval.
 #[derive(Clone)]
-pub(super) struct Checkpoints {
-    pub(super) store: Arc<dyn CheckpointStore>,
-    pub(super) every: CheckpointInterval,
+pub(crate) struct Checkpoints {
+    pub(crate) store: Arc<dyn CheckpointStore>,
+    pub(crate) every: CheckpointInterval,
 }
 
 impl fmt::Debug for Checkpoints {
@@ -86,6 +88,19 @@ pub(super) struct Cursor {
     pub(super) undefined: u64,
     /// The number of such iterations at the end of the chain so far.
     pub(super) undefined_now: u64,
+}
+
+impl Checkpoints {
+    /// Returns the number of draws in the checkpoint of `chain`, or zero if there is none.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the checkpoint cannot be read or is damaged.
+    pub(super) fn saved_draws(&self, chain: usize) -> Result<usize> {
+        let Some(bytes) = self.store.load(chain)? else { return Ok(0) };
+        let saved: Saved = decode(sealed::unseal(&bytes)?)?;
+        Ok(saved.cursor.draws)
+    }
 }
 
 /// Saves one chain at intervals, and restores it.

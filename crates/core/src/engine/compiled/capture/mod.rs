@@ -39,7 +39,8 @@ pub(super) struct Captured {
     pub(super) parameters: Vec<NodeId>,
     /// The log-likelihood log p(xᵢ|θ), or `None` if there is no likelihood or no observation.
     pub(super) likelihood: Option<Likelihood>,
-    /// The shared number powerᵖ log p(θ) + log |∂x/∂y|, or `None` if there is neither a prior nor a constraint.
+    /// The shared number c log p(θ) + log |∂x/∂y|, where c is the power of the prior, or `None` if there is neither a
+    /// prior nor a constraint.
     pub(super) prior: Option<NodeId>,
     /// The number of operations that Burn recorded.
     pub(super) operations: usize,
@@ -52,7 +53,7 @@ pub(super) struct Captured {
 pub(super) struct Likelihood {
     /// The untempered log p(xᵢ|θ), one number per observation, or one shared number if it does not depend on the data.
     pub(super) node: NodeId,
-    /// Whether the closure returns the sum over the observations.
+    /// True if the closure returns the sum over the observations.
     pub(super) summed: bool,
 }
 

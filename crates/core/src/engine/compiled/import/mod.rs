@@ -80,7 +80,7 @@ pub(super) fn import(
 #[derive(Clone, Copy, Debug)]
 struct Value {
     node: NodeId,
-    /// Whether the tensor is the sum of the node over the observations.
+    /// True if the tensor is the sum of the node over the observations.
     summed: bool,
 }
 
@@ -187,7 +187,7 @@ impl Importer<'_> {
         Ok(Some(Likelihood { node: self.reshape(value.node, vec![])?, summed: value.summed }))
     }
 
-    /// Returns powerᵖ log p(θ) + log |∂x/∂y|, or `None` if there is neither a prior nor a constraint.
+    /// Returns `power` · log p(θ) + log |∂x/∂y|, or `None` if there is neither a prior nor a constraint.
     fn prior(&mut self, power: f64) -> Result<Option<NodeId>> {
         let outputs = self.recording.outputs;
         let mut total = None;
