@@ -6,7 +6,6 @@ use rand::SeedableRng;
 use rand::rngs::SmallRng;
 use sgmcmc::Engine;
 use sgmcmc::data::Rows;
-use sgmcmc::gradient::Evaluator;
 use sgmcmc::prelude::*;
 use sgmcmc_testkit::closures::expression::{Data, Expression, Params};
 

@@ -62,7 +62,7 @@ pub(crate) enum Command {
     Report(Report),
     /// Write the fit in another format, given by the extension of OUTPUT
     Convert(Convert),
-    /// Print the names and shapes of the parameters, the chains, and the settings of the run
+    /// Print the names and shapes of the parameters, the chains, the settings of the run, and the decisions of automatic tuning
     Info(Info),
 }
 

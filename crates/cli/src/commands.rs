@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use sgmcmc_fit::{ChainOutcome, Fit, count};
+use sgmcmc_fit::{ChainOutcome, Fit, TuningRecord, count};
 use sgmcmc_gradient::text::{printable, printable_lines};
 use sgmcmc_storage::fits;
 
@@ -146,7 +146,18 @@ fn describe(fit: &Fit, path: &Path, format: &str) -> String {
         lines.extend([String::new(), "run".to_owned()]);
         lines.extend(rows.into_iter().map(|(name, value)| format!("  {name:<13} {}", printable(&value))));
     }
+    lines.extend(run.tuning.iter().flat_map(describe_tuning));
     lines.join("\n")
+}
+
+/// Returns the lines of `info` about automatic tuning: its decisions and its cost.
+fn describe_tuning(tuning: &TuningRecord) -> Vec<String> {
+    let mut lines = vec![String::new(), "automatic tuning".to_owned()];
+    let decision = |(index, sentence): (usize, &String)| format!("  {:>2}. {}", index + 1, printable(sentence));
+    lines.extend(tuning.decisions.iter().enumerate().map(decision));
+    lines.push(format!("  {:<13} {:.1}", "seconds", tuning.seconds));
+    lines.push(format!("  {:<13} {} of single observations", "gradients", tuning.gradients));
+    lines
 }
 
 /// Formats a positive number. Zero means that the number is not known.

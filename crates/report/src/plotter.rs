@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use sgmcmc_diagnostics::quantiles;
-use sgmcmc_fit::{ChainDraws, Fit, SummaryRow, Thresholds};
+use sgmcmc_diagnostics::{Description, quantiles};
+use sgmcmc_fit::{ChainDraws, Fit, Thresholds};
 
 use crate::error::{Error, Result};
 use crate::plot::{self, Area, Frame, Interval, Line, Plot, Prior, Variable};
@@ -215,11 +215,11 @@ fn elements(fit: &Fit, name: &str) -> Result<Range<usize>> {
 }
 
 /// Returns the row of a value in a forest plot.
-pub(crate) fn interval(fit: &Fit, index: usize, row: &SummaryRow) -> Interval {
+pub(crate) fn interval(fit: &Fit, index: usize, row: &Description) -> Interval {
     let draws = ValueDraws::new(fit, index);
     let inner = quantiles(&draws.chains.concat(), &draws.weights.concat(), &[0.25, 0.75]);
     Interval {
-        name: row.name.clone(),
+        name: fit.layout().value_name(index),
         mean: row.mean,
         outer: (row.eti89_lb, row.eti89_ub),
         inner: (inner[0], inner[1]),

@@ -1,4 +1,4 @@
-//! Errors of files. Messages name the file, the location in it and the problem.
+//! Errors of files. Messages name the file, the position in it and the problem.
 
 use std::fmt;
 use std::io;
@@ -13,7 +13,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A problem of a file, with its location.
+    /// A problem of a file, with its position.
     #[error(transparent)]
     File(Box<FileError>),
 
@@ -47,12 +47,12 @@ pub enum Error {
 impl Error {
     /// Creates an error about a whole file.
     pub fn file(file: &Path, problem: Problem) -> Self {
-        Self::at(file, Place::default(), problem)
+        Self::at(file, FilePosition::default(), problem)
     }
 
-    /// Creates an error about a location in a file.
-    pub fn at(file: &Path, place: Place, problem: Problem) -> Self {
-        Self::File(Box::new(FileError { file: file.into(), place, problem }))
+    /// Creates an error about a position in a file.
+    pub fn at(file: &Path, position: FilePosition, problem: Problem) -> Self {
+        Self::File(Box::new(FileError { file: file.into(), position, problem }))
     }
 
     /// Returns a function that adds the name of the file to an error about data.
@@ -62,30 +62,30 @@ impl Error {
     }
 }
 
-/// A problem of a file, with its location.
+/// A problem of a file, with its position.
 #[derive(Debug, thiserror::Error)]
-#[error("{}{place}: {problem}", shown(file))]
+#[error("{}{position}: {problem}", shown(file))]
 pub struct FileError {
     /// The file.
     pub file: PathBuf,
-    /// The location in the file.
-    pub place: Place,
+    /// The position in the file.
+    pub position: FilePosition,
     /// The problem.
     pub problem: Problem,
 }
 
-/// A location in a file, as far as it is known.
+/// A position in a file, as far as it is known.
 ///
 /// # Examples
 ///
 /// ```
-/// use sgmcmc::storage::Place;
+/// use sgmcmc::storage::FilePosition;
 ///
-/// assert_eq!(Place::line(3).column("age").to_string(), ", line 3, column `age`");
+/// assert_eq!(FilePosition::line(3).column("age").to_string(), ", line 3, column `age`");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Place {
+pub struct FilePosition {
     /// The line of a text file, counted from 1.
     pub line: Option<u64>,
     /// The observation, counted from 0.
@@ -96,30 +96,30 @@ pub struct Place {
     pub column: Option<String>,
 }
 
-impl Place {
-    /// Creates the location of a line, counted from 1.
+impl FilePosition {
+    /// Creates the position of a line, counted from 1.
     pub fn line(line: u64) -> Self {
         Self { line: Some(line), ..Self::default() }
     }
 
-    /// Creates the location of an observation, counted from 0.
+    /// Creates the position of an observation, counted from 0.
     pub fn row(row: u64) -> Self {
         Self { row: Some(row), ..Self::default() }
     }
 
-    /// Creates the location of a byte, counted from 0.
+    /// Creates the position of a byte, counted from 0.
     pub fn byte(byte: u64) -> Self {
         Self { byte: Some(byte), ..Self::default() }
     }
 
-    /// Returns the location with a column.
+    /// Returns the position with a column.
     #[must_use]
     pub fn column(self, column: impl Into<String>) -> Self {
         Self { column: Some(column.into()), ..self }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FilePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(line) = self.line {
             write!(f, ", line {line}")?;

@@ -14,7 +14,7 @@ pub mod source;
 #[doc(inline)]
 pub use sgmcmc_files as output;
 
-pub use error::{Error, FileError, Place, Problem, Result};
+pub use error::{Error, FileError, FilePosition, Problem, Result};
 pub use limit::{memory_limit, set_memory_limit};
 pub use mapped::{Mapped, MappedWriter};
 pub use runs::{CsvDraws, FileCheckpoints};

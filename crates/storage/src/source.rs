@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use flate2::bufread::MultiGzDecoder;
 
-use crate::error::{Error, Place, Problem, Result};
+use crate::error::{Error, FilePosition, Problem, Result};
 use crate::limit::{Budget, LINE_SHARE, exceeded, memory_limit};
 
 /// The size of read buffers in bytes.
@@ -150,7 +150,7 @@ impl<'a> Lines<'a> {
     pub fn next_line(&mut self) -> Result<Option<(u64, &[u8])>> {
         self.number += 1;
         let read = read_line(&mut self.reader, &mut self.buffer, self.longest);
-        match read.map_err(|problem| Error::at(self.path, Place::line(self.number), problem))? {
+        match read.map_err(|problem| Error::at(self.path, FilePosition::line(self.number), problem))? {
             0 => Ok(None),
             _ => Ok(Some((self.number, self.buffer.trim_ascii_end()))),
         }

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use sgmcmc_fit::{Fit, Summary, SummaryRow, Thresholds};
+use sgmcmc_diagnostics::Description;
+use sgmcmc_fit::{Fit, Summary, Thresholds};
 
 use super::Report;
 use super::html::{Escaped, number};
@@ -92,7 +93,7 @@ impl Report<'_> {
             let _ = write!(
                 html,
                 "<script type=\"text/plain\" class=\"plots\" data-name=\"{}\" data-rhat=\"{}\" data-ess=\"{}\" data-line=\"{}\">",
-                Escaped(&row.name),
+                Escaped(&summary.names()[index]),
                 finite(row.r_hat),
                 finite(row.ess_bulk.min(row.ess_tail)),
                 line(row)
@@ -136,7 +137,7 @@ impl Report<'_> {
 }
 
 /// Returns the line of numbers below the name of a parameter.
-fn line(row: &SummaryRow) -> String {
+fn line(row: &Description) -> String {
     format!(
         "mean {} · sd {} · 89 % interval {} to {} · R-hat {} · ESS {} (bulk), {} (tail)",
         number(row.mean),

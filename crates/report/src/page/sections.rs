@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use sgmcmc_fit::{Check, Fit, Severity, Summary, Thresholds, count};
+use sgmcmc_fit::{Check, Fit, Severity, Summary, Thresholds, TuningRecord, count};
 
 use super::html::{Escaped, number, short, words};
 
@@ -71,7 +71,7 @@ fn parameters(names: &[String]) -> String {
     format!(" ({}{rest})", shown.join(", "))
 }
 
-/// Returns the settings and the cost of the run in words.
+/// Returns the settings and the cost of the run in words, and the decisions of automatic tuning.
 pub(super) fn run(fit: &Fit) -> String {
     let info = fit.info();
     let seconds = info.longest_run();
@@ -89,6 +89,7 @@ pub(super) fn run(fit: &Fit) -> String {
         ("gradients per iteration", info.gradients_per_step().map(short)),
         ("seed", Some(info.seed.to_string()).filter(|_| !info.iterations.is_empty())),
         ("longest run", (seconds > 0.0).then(|| format!("{} s", short(seconds)))),
+        ("tuning", info.tuning.as_ref().map(tuning_cost)),
         ("mode", fit.mode().map(ToString::to_string)),
         ("version", text(info.version.clone())),
     ];
@@ -98,7 +99,22 @@ pub(super) fn run(fit: &Fit) -> String {
     if rows.is_empty() {
         return "<p class=\"hint\">The settings of the run were not recorded.</p>".to_owned();
     }
-    format!("<dl>{rows}</dl>")
+    let decisions = info.tuning.as_ref().map_or_else(String::new, |tuning| decisions(&tuning.decisions));
+    format!("<dl>{rows}</dl>{decisions}")
+}
+
+/// Returns the cost of automatic tuning in words.
+fn tuning_cost(tuning: &TuningRecord) -> String {
+    format!("{} s, {} gradients of single observations", short(tuning.seconds), short(tuning.gradients as f64))
+}
+
+/// Returns a list of the decisions of automatic tuning.
+fn decisions(decisions: &[String]) -> String {
+    if decisions.is_empty() {
+        return String::new();
+    }
+    let items: String = decisions.iter().map(|decision| format!("<li>{}</li>", words(decision))).collect();
+    format!("<div class=\"decisions\"><h3>Decisions of automatic tuning</h3><ol>{items}</ol></div>")
 }
 
 /// Returns the text of the health of the run.
@@ -112,8 +128,8 @@ pub(super) fn summary(summary: &Summary, fit: &Fit, selected: &[usize]) -> Strin
     let thresholds = Thresholds::default();
     let min_ess = thresholds.ess_per_chain * fit.chains().len() as f64;
     let mut html = String::new();
-    for (index, row) in rows.iter().enumerate().take(MAX_ROWS) {
-        let name = Escaped(&row.name);
+    for (index, (name, row)) in summary.names().iter().zip(rows).enumerate().take(MAX_ROWS) {
+        let name = Escaped(name);
         let name = match selected.binary_search(&index) {
             Ok(_) => format!("<a href=\"#parameters\" data-show=\"{name}\">{name}</a>"),
             Err(_) => name.to_string(),

@@ -1,7 +1,7 @@
 //! Selection of the parameters that are shown with plots.
 
-use sgmcmc_diagnostics::{mean, standard_deviation};
-use sgmcmc_fit::{Fit, Summary, SummaryRow, Thresholds};
+use sgmcmc_diagnostics::{Description, mean, standard_deviation};
+use sgmcmc_fit::{Fit, Summary, Thresholds};
 
 use crate::plotter::variable;
 
@@ -25,7 +25,7 @@ pub(super) fn worst(summary: &Summary, chains: usize, limit: usize) -> Vec<usize
 
 /// Returns the larger of the ratios of R-hat − 1 and 1/ESS to their thresholds. Above 1, a threshold is exceeded.
 /// Undefined ratios, for instance of constants, are ignored.
-pub(super) fn threshold_ratio(row: &SummaryRow, chains: usize) -> f64 {
+pub(super) fn threshold_ratio(row: &Description, chains: usize) -> f64 {
     let thresholds = Thresholds::default();
     let r_hat = (row.r_hat - 1.0) / (thresholds.r_hat - 1.0);
     let ess = thresholds.ess_per_chain * chains as f64 / row.ess_bulk.min(row.ess_tail);

@@ -1,7 +1,7 @@
 //! Tests of the page with valid and with degenerate fits.
 
 use sgmcmc_fit::sink::Draw;
-use sgmcmc_fit::{ChainDraws, Fit, Health, RunInfo};
+use sgmcmc_fit::{ChainDraws, Finding, Fit, Health, RunInfo, Severity, TuningRecord};
 use sgmcmc_gradient::Layout;
 
 use super::Report;
@@ -86,6 +86,30 @@ fn interleaved_chains_are_described() {
     }
     let page = Report::new(&fit("beta", 1, 4, 50, scrambled)).html().unwrap();
     assert!(!page.contains("interleaved") && !page.contains("<span>and "));
+}
+
+#[test]
+fn decisions_of_tuning_are_listed() {
+    let tuning = TuningRecord {
+        decisions: vec!["BAOAB with friction 1.5".into(), "minibatches of < 64 observations".into()],
+        findings: vec![Finding::new(Severity::Problem, "the posterior has several modes", "start in every mode")],
+        gradients: 2_500_000,
+        seconds: 0.75,
+    };
+    let info = RunInfo { tuning: Some(tuning), ..RunInfo::default() };
+    let page = Report::new(&fit("beta", 1, 2, 50, scrambled).with_info(info)).html().unwrap();
+    for part in [
+        "<dt>tuning</dt><dd>0.75 s, 2.50e6 gradients of single observations</dd>",
+        "<ol><li>BAOAB with friction 1.5</li><li>minibatches of &lt; 64 observations</li></ol>",
+        "<span class=\"tag poor\">problem</span> the posterior has several modes.",
+    ] {
+        assert!(page.contains(part), "the page has no {part}");
+    }
+    let empty = RunInfo { tuning: Some(TuningRecord::default()), ..RunInfo::default() };
+    for info in [RunInfo::default(), empty] {
+        let page = Report::new(&fit("beta", 1, 2, 50, scrambled).with_info(info)).html().unwrap();
+        assert!(!page.contains("Decisions of automatic tuning"));
+    }
 }
 
 #[test]

@@ -70,7 +70,7 @@ pub(crate) struct Axes<'t> {
     pub(crate) y_label: &'t str,
     /// The number of chains in the legend.
     pub(crate) legend: usize,
-    /// Whether the vertical axis has tick labels.
+    /// True if the vertical axis has tick labels.
     pub(crate) numbered: bool,
     /// The width of the tick labels of the vertical axis, if panels are to be aligned.
     pub(crate) label_width: Option<i32>,

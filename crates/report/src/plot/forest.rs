@@ -18,7 +18,7 @@ pub struct Interval {
     pub outer: (f64, f64),
     /// The inner interval, shown as a thick line.
     pub inner: (f64, f64),
-    /// Whether the value is marked as unreliable.
+    /// True if the value is marked as unreliable.
     pub doubtful: bool,
 }
 

@@ -17,7 +17,7 @@ pub(super) struct Append {
     file: Option<File>,
     /// The number of bytes written so far.
     end: u64,
-    /// Whether the bytes after `end` have been removed.
+    /// True if the bytes after `end` have been removed.
     truncated: bool,
 }
 
@@ -33,7 +33,7 @@ impl Append {
     /// Opens or creates the file, locks it, and sets the end to byte 0.
     pub(super) fn begin(&mut self) -> Result<()> {
         let opened = File::open(&self.path).and_then(lock);
-        self.file = Some(opened.map_err(|error| self.failed(&error))?);
+        self.file = Some(opened.map_err(|error| failed(&self.path, error))?);
         (self.end, self.truncated) = (0, false);
         Ok(())
     }
@@ -44,7 +44,7 @@ impl Append {
         let end = self.end;
         self.with_file(|file| {
             file.seek(SeekFrom::Start(end))?;
-            // One system call, so that a kill rarely leaves a part of the block.
+            // A single system call, so that a killed process rarely leaves an incomplete block.
             file.write_all(&[bytes, tail].concat())?;
             file.set_len(end + (bytes.len() + tail.len()) as u64)
         })?;
@@ -100,11 +100,7 @@ impl Append {
     }
 
     fn with_file(&mut self, operate: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
-        self.file.as_mut().map_or(Ok(()), operate).map_err(|error| self.failed(&error))
-    }
-
-    fn failed(&self, error: &io::Error) -> Error {
-        failed(&self.path, error)
+        self.file.as_mut().map_or(Ok(()), operate).map_err(|error| failed(&self.path, error))
     }
 }
 
@@ -122,7 +118,27 @@ pub(super) fn io_error(error: impl std::fmt::Display) -> io::Error {
     io::Error::other(error.to_string())
 }
 
-/// Returns the error of a file of draws that could not be written.
-pub(super) fn failed(path: &Path, reason: impl std::fmt::Display) -> Error {
-    Error::Sink { reason: format!("could not write draws to `{}`: {reason}", crate::error::shown(path)) }
+/// Returns the error of a file of draws that could not be written. The remedy is that of a full disk if the disk is full.
+pub(super) fn failed(path: &Path, error: impl Into<io::Error>) -> Error {
+    let error = error.into();
+    let remedy = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ": free some space or write to another directory",
+        _ => "",
+    };
+    Error::Sink { reason: format!("could not write draws to `{}`: {error}{remedy}", crate::error::shown(path)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_full_disk_has_the_remedy_of_a_full_disk() {
+        let message = |kind: io::ErrorKind| failed(Path::new("draws.csv"), kind).to_string();
+        for kind in [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded] {
+            assert!(message(kind).contains("free some space"), "{}", message(kind));
+        }
+        let denied = message(io::ErrorKind::PermissionDenied);
+        assert_eq!(denied, "could not write draws to `draws.csv`: permission denied; draws made so far are kept");
+    }
 }

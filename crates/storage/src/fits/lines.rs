@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use crate::error::{Error, Place, Problem, Result};
+use crate::error::{Error, FilePosition, Problem, Result};
 use crate::limit::Budget;
 use crate::source::open_plain;
 
@@ -47,7 +47,7 @@ impl<'a> WholeLines<'a> {
 
     /// Returns an error about the last line that was read.
     pub(super) fn error(&self, problem: Problem) -> Error {
-        Error::at(self.path, Place::line(self.number), problem)
+        Error::at(self.path, FilePosition::line(self.number), problem)
     }
 }
 
@@ -96,7 +96,8 @@ impl NumberTable {
 /// Returns a function that makes errors about a line of a file, in a column if one is given.
 pub(super) fn error_in_line(path: &Path, line: u64) -> impl Fn(Option<&str>, Problem) -> Error {
     move |column, problem| {
-        let location = column.map_or_else(|| Place::line(line), |column| Place::line(line).column(column));
-        Error::at(path, location, problem)
+        let position =
+            column.map_or_else(|| FilePosition::line(line), |column| FilePosition::line(line).column(column));
+        Error::at(path, position, problem)
     }
 }

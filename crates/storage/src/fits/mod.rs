@@ -28,6 +28,7 @@
 //! ```
 
 mod append;
+mod chain_file;
 mod directory;
 pub mod draws_csv;
 mod extra;

@@ -55,7 +55,7 @@ pub(crate) struct FormatEntry {
     pub(super) directory: DirectoryRule,
     /// Returns whether this library wrote a file of a chain. Such a file may be replaced together with its directory.
     pub(super) is_own_chain: fn(&Path) -> bool,
-    /// Whether the file of a chain without draws is empty.
+    /// True if the file of a chain without draws is empty.
     pub(super) empty_chains: bool,
     /// The reader.
     pub(super) read: Read,
@@ -183,7 +183,7 @@ formats! {
         missing_feature: None,
         recognize: draws_csv::recognize,
         directory: DirectoryRule::AnyFile(draws_csv::is_draws_csv),
-        // The files carry no mark of their writer.
+        // The files do not record which program wrote them.
         is_own_chain: |_| false,
         empty_chains: false,
         read: draws_csv::read_within,

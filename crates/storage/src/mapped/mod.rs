@@ -39,7 +39,7 @@ use header::{Element, Header, Leaf};
 use pages::Pages;
 pub use writer::MappedWriter;
 
-use crate::error::{Error, Place, Problem, Result};
+use crate::error::{Error, FilePosition, Problem, Result};
 
 /// Writes the columns of a data set to a mapped file. [`MappedWriter`] writes data that do not fit in memory.
 ///
@@ -116,7 +116,9 @@ impl Mapped {
         let mut file = File::open(path).map_err(|error| fail(Problem::Io(error)))?;
         let length = file.metadata().map_err(|error| fail(Problem::Io(error)))?.len();
         let header = Header::read(&mut file.by_ref().take(length)).map_err(fail)?;
-        header.check(length).map_err(|(leaf, problem)| Error::at(path, Place::default().column(leaf), problem))?;
+        header
+            .check(length)
+            .map_err(|(leaf, problem)| Error::at(path, FilePosition::default().column(leaf), problem))?;
         let pages = Arc::new(Pages::map(file).map_err(|error| fail(Problem::Io(error)))?);
         let columns = header.leaves.iter().map(|leaf| column(leaf, &pages)).collect::<sgmcmc_gradient::Result<_>>();
         // A check for values that are not finite would read the whole file. The writer allowed such values.
@@ -140,8 +142,8 @@ impl Mapped {
             let mut found = crc32fast::Hasher::new();
             for chunk in self.pages.bytes(leaf.range()).chunks(1 << 24) {
                 self.pages.check(leaf.range().end).map_err(|detail| {
-                    let location = Place::default().column(leaf.name.clone());
-                    Error::at(&self.path, location, Problem::Truncated { detail })
+                    let position = FilePosition::default().column(leaf.name.clone());
+                    Error::at(&self.path, position, Problem::Truncated { detail })
                 })?;
                 found.update(chunk);
                 // The pages are read only once and need not stay resident.
@@ -150,8 +152,8 @@ impl Mapped {
             let found = found.finalize();
             if found != leaf.checksum {
                 let detail = format!("the checksum of its bytes is {found:08x}, expected {:08x}", leaf.checksum);
-                let location = Place::default().column(leaf.name.clone());
-                return Err(Error::at(&self.path, location, Problem::Corrupt { detail }));
+                let position = FilePosition::default().column(leaf.name.clone());
+                return Err(Error::at(&self.path, position, Problem::Corrupt { detail }));
             }
         }
         Ok(())

@@ -13,7 +13,7 @@ use memmap2::Mmap;
 pub(super) struct Pages {
     map: Mmap,
     file: File,
-    /// Whether observations are read with system calls.
+    /// True if observations are read with system calls.
     read_rows: AtomicBool,
 }
 
@@ -31,7 +31,7 @@ impl Pages {
         &self.map[range]
     }
 
-    /// Checks that the file still has its first `end` bytes. The error is the reason in words.
+    /// Checks that the file still has its first `end` bytes. Otherwise returns the reason as text.
     pub(super) fn check(&self, end: usize) -> Result<(), String> {
         match self.file.metadata() {
             Ok(data) if data.len() >= end as u64 => Ok(()),
@@ -49,7 +49,7 @@ impl Pages {
         self.read_rows.load(Ordering::Relaxed)
     }
 
-    /// Reads `target` from the file with a system call, and returns whether this succeeded.
+    /// Fills `target` from the file with a system call. Returns `true` on success.
     pub(super) fn read_at(&self, target: &mut [u8], offset: u64) -> bool {
         #[cfg(unix)]
         return std::os::unix::fs::FileExt::read_exact_at(&self.file, target, offset).is_ok();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use sgmcmc_gradient::data::{Column, Values, check_columns};
 
 use super::header::{Element, Header, Leaf, aligned};
-use crate::error::{Error, Place, Problem, Result};
+use crate::error::{Error, FilePosition, Problem, Result};
 use crate::output::{AtomicFile, File};
 
 /// A writer of a mapped file that appends observations in chunks.
@@ -147,17 +147,17 @@ impl MappedWriter {
     /// Checks that the leaves of a chunk are those of the first chunk.
     fn check(&self, leaves: &[Leaf]) -> Result<()> {
         let expected = &self.header.leaves;
-        let location = Place::row(self.header.rows);
+        let position = FilePosition::row(self.header.rows);
         if expected.len() != leaves.len() {
             let detail = format!("{} leaves instead of {}", leaves.len(), expected.len());
-            return Err(Error::at(&self.path, location, Problem::Chunk { detail }));
+            return Err(Error::at(&self.path, position, Problem::Chunk { detail }));
         }
         match expected.iter().zip(leaves).find(|(expected, found)| expected != found) {
             None => Ok(()),
             Some((expected, found)) => {
                 let describe = |leaf: &Leaf| format!("`{}` of {:?} {:?}", leaf.name, leaf.element, leaf.row_shape);
                 let detail = format!("{} instead of {}", describe(found), describe(expected));
-                Err(Error::at(&self.path, location.column(expected.name.clone()), Problem::Chunk { detail }))
+                Err(Error::at(&self.path, position.column(expected.name.clone()), Problem::Chunk { detail }))
             }
         }
     }

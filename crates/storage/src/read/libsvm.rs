@@ -18,7 +18,7 @@ use sgmcmc_gradient::data::{Column, Values};
 use sgmcmc_gradient::{Columns, Precision};
 
 use super::checked;
-use crate::error::{Error, Place, Problem, Result};
+use crate::error::{Error, FilePosition, Problem, Result};
 use crate::limit::{exceeded, memory_limit};
 use crate::source::Lines;
 
@@ -62,7 +62,7 @@ pub struct SparseTable {
     pub columns: Columns,
     /// The number d of features: the given number, or the largest index in the file.
     pub features: usize,
-    /// Whether the data are sparse (leaves `index`, `value`, `y`) or dense (`x`, `y`).
+    /// True if the data are sparse (leaves `index`, `value`, `y`), false if they are dense (`x`, `y`).
     pub sparse: bool,
 }
 
@@ -128,11 +128,11 @@ impl Libsvm {
         while let Some((line, text)) = lines.next_line()? {
             let text = text.split(|byte| *byte == b'#').next().unwrap_or_default();
             rows.push(text, self.columns).map_err(|(index, problem)| {
-                let location = Place { column: index, ..Place::line(line) };
-                Error::at(path, location, problem)
+                let position = FilePosition { column: index, ..FilePosition::line(line) };
+                Error::at(path, position, problem)
             })?;
             if rows.indices.len() + rows.labels.len() > most {
-                return Err(Error::at(path, Place::line(line), exceeded(self.limit as u64)));
+                return Err(Error::at(path, FilePosition::line(line), exceeded(self.limit as u64)));
             }
         }
         if rows.labels.is_empty() {
@@ -175,7 +175,8 @@ struct Rows {
 }
 
 impl Rows {
-    /// Appends a line, unless it is blank. The error has the index that it is about.
+    /// Appends a line, unless it is blank. An error has the column in which it occurs, if it is known: the index, or
+    /// `label`.
     fn push(&mut self, text: &[u8], columns: Option<usize>) -> Result<(), (Option<String>, Problem)> {
         let mut fields = text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
         let Some(label) = fields.next() else { return Ok(()) };

@@ -8,7 +8,7 @@ use zip::result::ZipError;
 
 use super::checked;
 use super::npy::read_array;
-use crate::error::{Error, Place, Problem, Result};
+use crate::error::{Error, FilePosition, Problem, Result};
 use crate::limit::{Budget, memory_limit};
 use crate::source::open_plain;
 
@@ -41,8 +41,8 @@ pub fn npz_within(path: impl AsRef<Path>, limit: u64) -> Result<Columns> {
     let mut budget = Budget::new(limit);
     let path = path.as_ref();
     let refused = |name: Option<&str>, problem| {
-        let location = Place { column: name.map(String::from), ..Place::default() };
-        Error::at(path, location, problem)
+        let position = FilePosition { column: name.map(String::from), ..FilePosition::default() };
+        Error::at(path, position, problem)
     };
     let mut archive = ZipArchive::new(open_plain(path)?).map_err(|error| refused(None, problem(error)))?;
     let mut columns = Vec::new();

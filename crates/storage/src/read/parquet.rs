@@ -12,7 +12,7 @@ use sgmcmc_gradient::{Columns, Precision};
 
 use super::Fields;
 use super::checked;
-use crate::error::{Error, Place, Problem, Result};
+use crate::error::{Error, FilePosition, Problem, Result};
 use crate::limit::{Budget, memory_limit};
 
 /// A reader of columns of a Parquet file into the leaves of a data set. [`parquet()`] creates it.
@@ -127,19 +127,20 @@ impl Parquet {
         cells: impl Fn(ColumnReader, &mut Vec<T>, &mut Budget) -> Cells,
     ) -> Result<Vec<Vec<T>>> {
         let mut read = |number: &usize| {
-            let location =
-                |row: Option<u64>| row.map_or_else(Place::default, Place::row).column(names[*number].clone());
+            let position = |row: Option<u64>| {
+                row.map_or_else(FilePosition::default, FilePosition::row).column(names[*number].clone())
+            };
             let schema = reader.metadata().file_metadata().schema_descr();
             if schema.column(*number).max_rep_level() > 0 {
                 let problem = Problem::WrongType { found: "a list".into(), expected: "one number per row is expected" };
-                return Err(Error::at(&self.path, location(None), problem));
+                return Err(Error::at(&self.path, position(None), problem));
             }
             let mut values = Vec::new();
             for group in 0..reader.num_row_groups() {
                 let column = open_column(reader, group, *number, budget)
-                    .map_err(|problem| Error::at(&self.path, location(None), problem))?;
+                    .map_err(|problem| Error::at(&self.path, position(None), problem))?;
                 cells(column, &mut values, budget)
-                    .map_err(|(row, problem)| Error::at(&self.path, location(row), problem))?;
+                    .map_err(|(row, problem)| Error::at(&self.path, position(row), problem))?;
             }
             Ok(values)
         };

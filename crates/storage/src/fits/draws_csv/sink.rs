@@ -1,15 +1,14 @@
 //! The streaming sink of the format.
 
-use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use sgmcmc_fit::sink::{Draw, Schema, Sink};
+use sgmcmc_gradient::Result;
 use sgmcmc_gradient::text::csv_cell;
-use sgmcmc_gradient::{Error, Result};
 
 use super::FIRST_COLUMNS;
-use crate::fits::append::Append;
-use crate::fits::table::draws_per_block;
+use crate::fits::chain_file::ChainFile;
 
 /// A sink that writes the draws of one chain to a [CSV file](crate::fits::draws_csv), one line per draw.
 ///
@@ -33,28 +32,13 @@ use crate::fits::table::draws_per_block;
 /// ```
 #[derive(Debug)]
 pub struct CsvDraws {
-    file: Append,
-    /// The header, until it is written. A chain without draws leaves the file unchanged.
-    header: String,
-    /// The lines of the current block.
-    lines: String,
-    /// The number of draws in the current block.
-    pending: usize,
-    /// The number of draws per block.
-    block: usize,
+    file: ChainFile,
 }
 
 impl CsvDraws {
     /// Creates a sink that writes to the file at `path`. The file is created when the chain begins.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { file: Append::new(path.into()), header: String::new(), lines: String::new(), pending: 0, block: 1 }
-    }
-
-    /// Writes the header, if it is not written yet, and the current block.
-    fn write_block(&mut self) -> Result<()> {
-        let bytes = std::mem::take(&mut self.header) + &std::mem::take(&mut self.lines);
-        self.pending = 0;
-        if bytes.is_empty() { self.file.truncate() } else { self.file.write(bytes.as_bytes(), &[]) }
+        Self { file: ChainFile::new(path.into()) }
     }
 }
 
@@ -62,58 +46,54 @@ impl Sink for CsvDraws {
     type Output = PathBuf;
 
     fn begin(&mut self, schema: &Schema) -> Result<()> {
-        self.file.begin()?;
         let names = schema.stats.iter().cloned().chain(schema.layout.value_names());
-        self.header = FIRST_COLUMNS.join(",");
+        let mut header = FIRST_COLUMNS.join(",");
         for name in names {
-            self.header.push(',');
-            self.header.push_str(&csv_cell(&name));
+            header.push(',');
+            header.push_str(&csv_cell(&name));
         }
-        self.header.push('\n');
-        self.block = draws_per_block(FIRST_COLUMNS.len() + schema.stats.len() + schema.layout.value_count());
-        self.lines.clear();
-        self.pending = 0;
-        Ok(())
+        header.push('\n');
+        let numbers = FIRST_COLUMNS.len() + schema.stats.len() + schema.layout.value_count();
+        self.file.begin(header.into_bytes(), numbers)
     }
 
     fn record(&mut self, draw: &Draw<'_>) -> Result<()> {
-        // Writing to a string cannot fail.
-        let _ = write!(self.lines, "{},{},{}", draw.iteration, draw.weight, draw.log_posterior);
+        let lines = self.file.block();
+        // Writing to a vector cannot fail.
+        let _ = write!(lines, "{},{},{}", draw.iteration, draw.weight, draw.log_posterior);
         for number in draw.stats.iter().chain(draw.values) {
-            let _ = write!(self.lines, ",{number}");
+            let _ = write!(lines, ",{number}");
         }
-        self.lines.push('\n');
-        self.pending += 1;
-        if self.pending >= self.block { self.write_block() } else { Ok(()) }
+        lines.push(b'\n');
+        if self.file.count_draw() {
+            self.file.write_block(&[])?;
+        }
+        Ok(())
     }
 
     fn flush(&mut self) -> Result<()> {
-        self.write_block()?;
-        // A checkpoint that counts these draws must not reach the disk before they do.
+        if !self.file.write_block(&[])? {
+            self.file.truncate()?;
+        }
         self.file.sync()
     }
 
     fn files(&self) -> Vec<PathBuf> {
-        vec![self.file.path().to_path_buf()]
+        self.file.files()
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        Ok(self.file.end().to_le_bytes().to_vec())
+        Ok(self.file.save())
     }
 
     fn restore(&mut self, saved: &[u8]) -> Result<()> {
-        let end = saved.try_into().map(u64::from_le_bytes);
-        let end = end.map_err(|_| Error::Checkpoint { reason: "it has no position in the file of draws".into() })?;
-        if end > 0 {
-            self.header.clear();
-        }
-        self.file.restore(end)
+        self.file.restore(saved)
     }
 
     fn finish(mut self) -> PathBuf {
         // A chain without draws leaves the file unchanged. Errors were reported when the draws were recorded or
         // flushed.
-        if !self.lines.is_empty() {
+        if !self.file.block().is_empty() {
             let _ = self.flush();
         }
         self.file.path().to_path_buf()

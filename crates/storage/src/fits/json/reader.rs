@@ -9,7 +9,7 @@ use sgmcmc_fit::{ChainOutcome, Fit};
 
 use super::nested::{Nested, Ordered, quote_non_finite};
 use super::{OUTCOME, OWN_STATS};
-use crate::error::{Error, Place, Problem, Result};
+use crate::error::{Error, FilePosition, Problem, Result};
 use crate::fits::table;
 use crate::limit::{Budget, memory_limit};
 
@@ -49,10 +49,10 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
         return Err(Error::file(path, Problem::NoDraws));
     }
     let groups: Groups = serde_json::from_slice(&quote_non_finite(&text)).map_err(|error| {
-        let location = Place::line(error.line() as u64);
+        let position = FilePosition::line(error.line() as u64);
         let detail = error.to_string();
         let problem = if error.is_eof() { Problem::Truncated { detail } } else { Problem::Corrupt { detail } };
-        Error::at(path, location, problem)
+        Error::at(path, position, problem)
     })?;
     let [chains, draws] = sizes(path, &groups.posterior)?;
     let shapes = groups.posterior.0.iter().map(|(name, array)| (name.clone(), array.shape[2..].to_vec()));
@@ -106,13 +106,13 @@ fn sizes(path: &Path, posterior: &Ordered<Nested>) -> Result<[usize; 2]> {
     for (name, array) in &posterior.0 {
         let [chains, draws, ..] = array.shape[..] else {
             let detail = format!("`{name}` has {} axes, where chains and draws are the first two", array.shape.len());
-            return Err(Error::at(path, Place::default().column(name.clone()), Problem::Corrupt { detail }));
+            return Err(Error::at(path, FilePosition::default().column(name.clone()), Problem::Corrupt { detail }));
         };
         let expected = *found.get_or_insert([chains, draws]);
         if expected != [chains, draws] {
             let detail =
                 format!("it has chains and draws {:?} where another variable has {expected:?}", [chains, draws]);
-            return Err(Error::at(path, Place::default().column(name.clone()), Problem::Corrupt { detail }));
+            return Err(Error::at(path, FilePosition::default().column(name.clone()), Problem::Corrupt { detail }));
         }
     }
     found.filter(|[chains, draws]| *chains > 0 && *draws > 0).ok_or_else(|| Error::file(path, Problem::NoDraws))

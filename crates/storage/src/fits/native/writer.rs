@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sgmcmc_fit::sink::{Draw, Schema, Sink};
 use sgmcmc_fit::{ChainDraws, Fit};
-use sgmcmc_gradient::{Error, Result};
+use sgmcmc_gradient::Result;
 
 use super::record::{file_header, fits_record, record};
 use super::{DRAW, ENDS, Ends, HEAD, PLAN, Plan};
-use crate::fits::append::{Append, failed, io_error};
+use crate::fits::append::{failed, io_error};
+use crate::fits::chain_file::ChainFile;
 use crate::fits::table::{draws_per_block, each_draw};
 
 /// A sink that writes the draws of one chain to a file, in blocks of about a quarter of a megabyte.
@@ -36,28 +37,23 @@ use crate::fits::table::{draws_per_block, each_draw};
 /// ```
 #[derive(Debug)]
 pub struct NativeDraws {
-    file: Append,
-    /// The bytes before the first block, until they are written.
-    head: Vec<u8>,
-    /// The draws of the current block.
-    rows: Vec<u8>,
-    bytes_per_block: usize,
+    file: ChainFile,
 }
 
 impl NativeDraws {
     /// Creates a sink that writes to the file at `path`. The file is created when the chain begins.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { file: Append::new(path.into()), head: Vec::new(), rows: Vec::new(), bytes_per_block: 0 }
+        Self { file: ChainFile::new(path.into()) }
     }
 
-    /// Writes the current block.
+    /// Writes the current block as a record.
     fn write_block(&mut self) -> Result<()> {
-        let mut bytes = std::mem::take(&mut self.head);
-        if !self.rows.is_empty() {
-            bytes.extend(record(DRAW, &self.rows));
-            self.rows.clear();
+        let rows = self.file.block();
+        if !rows.is_empty() {
+            *rows = record(DRAW, rows);
         }
-        if bytes.is_empty() { Ok(()) } else { self.file.write(&bytes, &[]) }
+        self.file.write_block(&[])?;
+        Ok(())
     }
 }
 
@@ -65,21 +61,19 @@ impl Sink for NativeDraws {
     type Output = PathBuf;
 
     fn begin(&mut self, schema: &Schema) -> Result<()> {
-        self.file.begin()?;
         let numbers = 3 + schema.stats.len() + schema.layout.value_count();
-        self.bytes_per_block = numbers.saturating_mul(8).saturating_mul(draws_per_block(numbers));
-        if !fits_record(self.bytes_per_block) {
-            return Err(failed(self.file.path(), format!("a draw of {numbers} numbers is larger than a record")));
+        if !fits_record(numbers.saturating_mul(8).saturating_mul(draws_per_block(numbers))) {
+            let reason = format!("a draw of {numbers} numbers is larger than a record");
+            return Err(failed(self.file.path(), io_error(reason)));
         }
-        self.head = file_header();
-        self.head.extend(encode(HEAD, schema).map_err(|error| failed(self.file.path(), error))?);
-        self.rows.clear();
-        Ok(())
+        let mut header = file_header();
+        header.extend(encode(HEAD, schema).map_err(|error| failed(self.file.path(), error))?);
+        self.file.begin(header, numbers)
     }
 
     fn record(&mut self, draw: &Draw<'_>) -> Result<()> {
-        push(&mut self.rows, draw);
-        if self.rows.len() >= self.bytes_per_block { self.write_block() } else { Ok(()) }
+        push(self.file.block(), draw);
+        if self.file.count_draw() { self.write_block() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -88,20 +82,15 @@ impl Sink for NativeDraws {
     }
 
     fn files(&self) -> Vec<PathBuf> {
-        vec![self.file.path().to_path_buf()]
+        self.file.files()
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        Ok(self.file.end().to_le_bytes().to_vec())
+        Ok(self.file.save())
     }
 
     fn restore(&mut self, saved: &[u8]) -> Result<()> {
-        let end = saved.try_into().map(u64::from_le_bytes);
-        let end = end.map_err(|_| Error::Checkpoint { reason: "it has no position in the file of draws".into() })?;
-        if end > 0 {
-            self.head.clear();
-        }
-        self.file.restore(end)
+        self.file.restore(saved)
     }
 
     fn finish(mut self) -> PathBuf {

@@ -9,7 +9,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use sgmcmc_fit::Fit;
 
 use super::{FIRST, OWN};
-use crate::error::{Error, Place, Problem, Result};
+use crate::error::{Error, FilePosition, Problem, Result};
 use crate::fits::directory::files_in;
 use crate::fits::extra::Extra;
 use crate::fits::table::{self, Planned, fill_gaps};
@@ -99,17 +99,17 @@ fn read_file(path: &Path, budget: &mut Budget) -> Result<Table> {
     let planned = extra.as_ref().map(|extra| extra.planned.clone()).unwrap_or_default();
     let mut table = Table { extra, planned, ..Table::default() };
     for (number, column) in metadata.schema_descr().columns().iter().enumerate() {
-        let location = || Place::default().column(column.name());
+        let position = || FilePosition::default().column(column.name());
         if column.max_rep_level() > 0 {
             let problem = Problem::WrongType { found: "a list".into(), expected: "one number per draw is expected" };
-            return Err(Error::at(path, location(), problem));
+            return Err(Error::at(path, position(), problem));
         }
         let mut values = Vec::new();
         for group in 0..reader.num_row_groups() {
-            let cells = open_column(&reader, group, number, budget).map_err(|p| Error::at(path, location(), p))?;
+            let cells = open_column(&reader, group, number, budget).map_err(|p| Error::at(path, position(), p))?;
             float_cells(cells, &mut values, budget).map_err(|(row, problem)| {
-                let location = row.map_or_else(Place::default, Place::row).column(column.name());
-                Error::at(path, location, problem)
+                let position = row.map_or_else(FilePosition::default, FilePosition::row).column(column.name());
+                Error::at(path, position, problem)
             })?;
         }
         table.names.push(column.name().to_owned());

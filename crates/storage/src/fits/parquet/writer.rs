@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use parquet::basic::{Compression, Repetition, Type as Physical, ZstdLevel};
 use parquet::data_type::{DoubleType, Int64Type};
-use parquet::errors::Result as Written;
+use parquet::errors::{ParquetError, Result as Written};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
@@ -16,7 +16,7 @@ use sgmcmc_fit::sink::{Draw, Schema, Sink};
 use sgmcmc_gradient::{Error, Result};
 
 use super::{FIRST, OWN, begun_name};
-use crate::fits::append::{failed, io_error};
+use crate::fits::append::failed;
 use crate::fits::extra::Extra;
 use crate::fits::table::{draws_per_block, each_draw, stat_names, unique};
 use crate::output;
@@ -127,7 +127,7 @@ pub struct ParquetDraws {
     limit: usize,
     /// The number of parts and of draws written so far.
     written: [u64; 2],
-    /// Whether the parts of an earlier run have been removed.
+    /// True if the parts of an earlier run have been removed.
     cleaned: bool,
 }
 
@@ -230,7 +230,9 @@ impl Sink for ParquetDraws {
         self.written = [u64::from_le_bytes(*parts), u64::from_le_bytes(*draws)];
         self.cleaned = false;
         match self.written[0].checked_sub(1).map(|last| self.part(last)) {
-            Some(last) if !last.exists() => Err(failed(&last, "the checkpoint was made after it, but it is not there")),
+            Some(last) if !last.exists() => {
+                Err(failed(&last, io::Error::other("the checkpoint was made after it, but it is not there")))
+            }
             _ => Ok(()),
         }
     }
@@ -264,6 +266,15 @@ impl Sink for ParquetDraws {
 /// ```
 pub fn write(fit: &Fit, path: impl AsRef<Path>) -> crate::Result<()> {
     crate::fits::write_file(path.as_ref(), |file| write_to(fit, file).map_err(io_error))
+}
+
+/// Converts an error of the encoder to an I/O error. The kind of an I/O error is kept.
+fn io_error(error: ParquetError) -> io::Error {
+    let kind = match &error {
+        ParquetError::External(source) => source.downcast_ref().map(io::Error::kind),
+        _ => None,
+    };
+    io::Error::new(kind.unwrap_or(io::ErrorKind::Other), error.to_string())
 }
 
 fn write_to<W: Write + Send>(fit: &Fit, file: W) -> Written<()> {

@@ -1,18 +1,19 @@
 //! The writers of CmdStan's text format.
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use sgmcmc_fit::sink::{Draw, Schema, Sink};
 use sgmcmc_fit::{ChainOutcome, Fit, RunInfo};
-use sgmcmc_gradient::{Error, Result};
+use sgmcmc_gradient::Result;
 
 use super::OWN;
 use super::names::{stat_columns, value_columns};
-use crate::fits::append::Append;
+use crate::fits::chain_file::{ChainFile, no_position};
 use crate::fits::extra::Extra;
-use crate::fits::table::{draws_per_block, each_draw, stat_names};
+use crate::fits::table::{each_draw, stat_names};
 
 /// A sink that writes the draws of one chain to a file in CmdStan's format.
 ///
@@ -37,22 +38,14 @@ use crate::fits::table::{draws_per_block, each_draw, stat_names};
 /// ```
 #[derive(Debug)]
 pub struct StanCsvDraws {
-    file: Append,
+    file: ChainFile,
     info: Option<RunInfo>,
     /// The outcome of the chain, if it is known.
     outcome: Option<ChainOutcome>,
-    /// The comments and the names of the columns, until they are written.
-    head: String,
     /// The offset of the number of draws in the file.
     count_offset: u64,
     /// The value in each column.
     order: Vec<usize>,
-    /// The lines of the current block.
-    lines: String,
-    /// The number of draws in the current block.
-    pending: usize,
-    /// The number of draws per block.
-    block: usize,
     /// The number of draws so far.
     draws: u64,
     /// The sampling time before the chain was resumed, in seconds.
@@ -65,15 +58,11 @@ impl StanCsvDraws {
     /// that the name ends in `.csv`.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
-            file: Append::new(path.into()),
+            file: ChainFile::new(path.into()),
             info: None,
             outcome: None,
-            head: String::new(),
             count_offset: 0,
             order: Vec::new(),
-            lines: String::new(),
-            pending: 0,
-            block: 1,
             draws: 0,
             seconds: 0.0,
             began: Instant::now(),
@@ -88,13 +77,10 @@ impl StanCsvDraws {
 
     /// Writes the current block and updates the number of draws.
     fn write_block(&mut self) -> Result<()> {
-        let bytes = std::mem::take(&mut self.head) + &std::mem::take(&mut self.lines);
-        self.pending = 0;
-        if bytes.is_empty() {
+        let footer = footer(self.elapsed());
+        if !self.file.write_block(footer.as_bytes())? {
             return Ok(());
         }
-        let footer = footer(self.elapsed());
-        self.file.write(bytes.as_bytes(), footer.as_bytes())?;
         self.file.overwrite(self.count_offset, count(self.draws).as_bytes())
     }
 
@@ -108,23 +94,19 @@ impl Sink for StanCsvDraws {
     type Output = PathBuf;
 
     fn begin(&mut self, schema: &Schema) -> Result<()> {
-        self.file.begin()?;
         let mut extra = Extra::from_schema(schema, self.info.clone());
         extra.endings.extend(self.outcome.clone());
         let (head, count_offset) = head(&extra, schema.chain);
-        (self.head, self.count_offset) = (head, count_offset as u64);
+        self.count_offset = count_offset as u64;
         self.order = value_columns(&schema.layout).into_iter().map(|(_, value)| value).collect();
-        self.block = draws_per_block(3 + schema.stats.len() + self.order.len());
-        self.lines.clear();
-        (self.pending, self.draws, self.seconds, self.began) = (0, 0, 0.0, Instant::now());
-        Ok(())
+        (self.draws, self.seconds, self.began) = (0, 0.0, Instant::now());
+        self.file.begin(head.into_bytes(), 3 + schema.stats.len() + self.order.len())
     }
 
     fn record(&mut self, draw: &Draw<'_>) -> Result<()> {
-        push(&mut self.lines, draw, &self.order);
+        push(self.file.block(), draw, &self.order);
         self.draws += 1;
-        self.pending += 1;
-        if self.pending >= self.block { self.write_block() } else { Ok(()) }
+        if self.file.count_draw() { self.write_block() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -133,24 +115,18 @@ impl Sink for StanCsvDraws {
     }
 
     fn files(&self) -> Vec<PathBuf> {
-        vec![self.file.path().to_path_buf()]
+        self.file.files()
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        let numbers = [self.file.end(), self.draws, self.elapsed().to_bits()];
-        Ok(numbers.iter().flat_map(|number| number.to_le_bytes()).collect())
+        let numbers = [self.draws, self.elapsed().to_bits()];
+        Ok(self.file.save().into_iter().chain(numbers.into_iter().flat_map(u64::to_le_bytes)).collect())
     }
 
     fn restore(&mut self, saved: &[u8]) -> Result<()> {
-        let ([end, draws, seconds], []) = saved.as_chunks::<8>() else {
-            return Err(Error::Checkpoint { reason: "it has no position in the file of draws".into() });
-        };
-        let end = u64::from_le_bytes(*end);
-        if end > 0 {
-            self.head.clear();
-        }
+        let ([position, draws, seconds], []) = saved.as_chunks::<8>() else { return Err(no_position()) };
         (self.draws, self.seconds) = (u64::from_le_bytes(*draws), f64::from_le_bytes(*seconds));
-        self.file.restore(end)
+        self.file.restore(position)
     }
 
     fn finish(mut self) -> PathBuf {
@@ -243,11 +219,11 @@ fn footer(seconds: f64) -> String {
 }
 
 /// Appends the line of a draw.
-fn push(line: &mut String, draw: &Draw<'_>, order: &[usize]) {
-    // The shortest form that reads back exactly. Writing to a string cannot fail.
+fn push(line: &mut Vec<u8>, draw: &Draw<'_>, order: &[usize]) {
+    // The shortest form that reads back exactly. Writing to a vector cannot fail.
     let _ = write!(line, "{:?},{:?},{}", draw.log_posterior, draw.weight, draw.iteration);
     for number in draw.stats.iter().chain(order.iter().map(|value| &draw.values[*value])) {
         let _ = write!(line, ",{number:?}");
     }
-    line.push('\n');
+    line.push(b'\n');
 }

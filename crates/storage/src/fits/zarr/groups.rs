@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::array::{chunk_key, metadata};
 use super::schema::{DIMENSIONS, GROUPS};
 use super::store::{Store, coordinate, group_metadata};
-use crate::error::{Error, Place, Problem, Result};
+use crate::error::{Error, FilePosition, Problem, Result};
 use crate::fits::append::failed;
 
 /// An array with named dimensions, such as the pointwise log-likelihood with `[chain, draw, observation]`.
@@ -30,7 +30,7 @@ pub struct Variable {
 /// Writes a group of arrays and updates the metadata of the store.
 pub(super) fn write(store: &mut Store, group: &str, variables: &[Variable]) -> Result<()> {
     let refuse = |column: &str, detail: String| {
-        Err(Error::at(store.path(), Place::default().column(column), Problem::Chunk { detail }))
+        Err(Error::at(store.path(), FilePosition::default().column(column), Problem::Chunk { detail }))
     };
     let plain = |name: &str| !name.is_empty() && !name.contains(['/', '\\']) && !name.starts_with(['.', '_']);
     if GROUPS.contains(&group) || !plain(group) {

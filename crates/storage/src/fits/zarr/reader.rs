@@ -10,7 +10,7 @@ use super::OWN;
 use super::array::ArrayInfo;
 use super::chunks::read_all;
 use super::schema::{DIMENSIONS, FIRST, GROUPS, arrays};
-use crate::error::{Error, Place, Problem, Result};
+use crate::error::{Error, FilePosition, Problem, Result};
 use crate::fits::extra::Extra;
 use crate::fits::table;
 use crate::limit::{Budget, memory_limit};
@@ -120,7 +120,7 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
 
 /// Reads all arrays of draws of a group, in the order of their names.
 fn read_group(path: &Path, name: &str, budget: &mut Budget) -> Result<Vec<Draws>> {
-    let fail = |error| Error::at(path, Place::default().column(name), Problem::reading(error));
+    let fail = |error| Error::at(path, FilePosition::default().column(name), Problem::reading(error));
     let mut directories: Vec<PathBuf> = Vec::new();
     for entry in fs::read_dir(path.join(name)).map_err(fail)? {
         let entry = entry.map_err(fail)?.path();
@@ -132,7 +132,7 @@ fn read_group(path: &Path, name: &str, budget: &mut Budget) -> Result<Vec<Draws>
     let mut read = Vec::new();
     for directory in directories {
         let array = directory.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let fail = |problem| Error::at(path, Place::default().column(format!("{name}/{array}")), problem);
+        let fail = |problem| Error::at(path, FilePosition::default().column(format!("{name}/{array}")), problem);
         let Some(info) = ArrayInfo::read(&directory) else { continue };
         let info = info.map_err(|detail| fail(Problem::Corrupt { detail }))?;
         let of_draws = |names: &Vec<String>| names.len() >= 2 && names[..2] == DIMENSIONS;

@@ -9,7 +9,7 @@ use sgmcmc_gradient::{Error, Result};
 use super::array::chunk_key;
 use super::schema::{Array, FIRST, arrays};
 use super::store::{Files, Store};
-use crate::fits::append::failed;
+use crate::fits::append::{failed, io_error};
 use crate::fits::extra::Extra;
 use crate::fits::table::draws_per_block;
 
@@ -39,11 +39,11 @@ pub struct ZarrDraws {
     iterations: Vec<u64>,
     /// The other numbers in the current chunk, in row-major order.
     rows: Vec<f64>,
-    /// Whether the later chunks of an earlier run have been removed.
+    /// True if the later chunks of an earlier run have been removed.
     cleaned: bool,
-    /// Whether the current chunk exists in the store.
+    /// True if the current chunk exists in the store.
     restored: bool,
-    /// Whether all recorded draws are in the store.
+    /// True if all recorded draws are in the store.
     written: bool,
 }
 
@@ -177,7 +177,8 @@ impl Sink for ZarrDraws {
         if let (Some(last), Some(array), Some(files)) = (last, iterations, &self.files)
             && !files.has_chunk(array, self.chain, last)
         {
-            return Err(failed(&self.path, format!("the checkpoint was made after {before} draws, which are missing")));
+            let reason = format!("the checkpoint was made after {before} draws, which are missing");
+            return Err(failed(&self.path, io_error(reason)));
         }
         self.before = *before;
         self.iterations = words[..draws].to_vec();

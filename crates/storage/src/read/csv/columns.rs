@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use crate::error::{Error, Place, Problem, Result};
+use crate::error::{Error, FilePosition, Problem, Result};
 
 /// A selection of columns by name or by number, counted from 0.
 ///
@@ -90,7 +90,7 @@ impl Heading {
                 Some(names) => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
                 None => format!("0 to {}, there being no header", self.count.saturating_sub(1)),
             };
-            Error::at(path, Place::line(line), Problem::UnknownColumn { name, known })
+            Error::at(path, FilePosition::line(line), Problem::UnknownColumn { name, known })
         };
         match fields {
             Fields::Numbers(numbers) => match numbers.iter().find(|number| **number >= self.count) {
@@ -104,9 +104,11 @@ impl Heading {
                     let mut positions = known.filter(|(_, known)| *known == name).map(|(number, _)| number);
                     match (positions.next(), positions.next()) {
                         (Some(number), None) => Ok(number),
-                        (Some(_), Some(_)) => {
-                            Err(Error::at(path, Place::line(line), Problem::RepeatedColumn { name: name.clone() }))
-                        }
+                        (Some(_), Some(_)) => Err(Error::at(
+                            path,
+                            FilePosition::line(line),
+                            Problem::RepeatedColumn { name: name.clone() },
+                        )),
                         _ => Err(unknown(name.clone())),
                     }
                 })

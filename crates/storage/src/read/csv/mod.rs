@@ -15,7 +15,7 @@ use columns::Heading;
 use records::{Format, Records};
 
 use super::checked;
-use crate::error::{Error, Place, Problem, Result};
+use crate::error::{Error, FilePosition, Problem, Result};
 use crate::limit::{exceeded, memory_limit};
 
 /// The separator between two fields.
@@ -32,7 +32,7 @@ pub enum Separator {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Missing {
-    /// Returns an error with the location of the first missing value.
+    /// Returns an error with the position of the first missing value.
     #[default]
     Refuse,
     /// Skips the observations with a missing value in a requested column.
@@ -302,7 +302,7 @@ impl Csv {
         let record = records.current();
         if record.len() != heading.count {
             let problem = Problem::Ragged { found: record.len(), expected: heading.count };
-            return Err(Error::at(&self.path, Place::line(records.line()), problem));
+            return Err(Error::at(&self.path, FilePosition::line(records.line()), problem));
         }
         for LeafCells { columns, cells } in leaves {
             for number in columns.iter() {
@@ -317,7 +317,7 @@ impl Csv {
                         CellError::Missing => Problem::Missing { text: String::from_utf8_lossy(text).into() },
                         CellError::Wrong(problem) => problem,
                     };
-                    Error::at(&self.path, Place::line(records.line()).column(heading.label(*number)), problem)
+                    Error::at(&self.path, FilePosition::line(records.line()).column(heading.label(*number)), problem)
                 })?;
             }
         }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use csv::ByteRecord;
 
 use super::Separator;
-use crate::error::{Error, Place, Problem, Result};
+use crate::error::{Error, FilePosition, Problem, Result};
 use crate::limit::{LINE_SHARE, exceeded};
 use crate::source::{Lines, Metered, open, read_line};
 
@@ -68,7 +68,7 @@ impl<'a> Records<'a> {
                 self.allowance.set((left / LINE_SHARE).max(1));
                 Ok(())
             }
-            None => Err(Error::at(self.path, Place::line(self.line()), exceeded(self.limit))),
+            None => Err(Error::at(self.path, FilePosition::line(self.line()), exceeded(self.limit))),
         }
     }
 
@@ -87,7 +87,7 @@ impl<'a> Records<'a> {
                         csv::ErrorKind::Io(error) => Problem::reading(error),
                         other => Problem::Corrupt { detail: format!("{other:?}") },
                     };
-                    Err(Error::at(self.path, Place::line(line), problem))
+                    Err(Error::at(self.path, FilePosition::line(line), problem))
                 }
             },
             Kind::Spaced(lines) => {
@@ -149,8 +149,8 @@ impl<'a> Records<'a> {
 fn skip_lines(path: &Path, reader: &mut dyn BufRead, count: u64, longest: u64) -> Result<u64> {
     let (mut bytes, mut line) = (0, Vec::new());
     for number in 1..=count {
-        let length =
-            read_line(reader, &mut line, longest).map_err(|problem| Error::at(path, Place::line(number), problem))?;
+        let length = read_line(reader, &mut line, longest)
+            .map_err(|problem| Error::at(path, FilePosition::line(number), problem))?;
         if length == 0 {
             break;
         }
