@@ -43,6 +43,14 @@ benchmarks without these options:
              seconds to summarize draws; 4 chains of 10 000 draws of 1 000 values by default
 
 suites:
+  accuracy [quickstart|covertype|hierarchical|mixture…] [--seed S] [--observations N] [--nuts-draws D] [--nuts-warm-up W]
+           [--grid-steps K] [--reference CSV] [--write-reference CSV] [--export NPZ]
+                             `auto` against SGLD tuned by hand, the Laplace approximation and NUTS: cost and errors;
+                             all workloads by default; needs --features nuts, or a reference
+  accuracy scaling [--max N] gradients of `auto` per effective draw as the data grow, up to N = 1e6 by default
+  accuracy posteriordb [NAME…] [--seeds K] [--page FILE]
+                             `auto` against the reference draws of posteriordb; writes a section of docs/accuracy.md, or
+                             FILE; with names, only these posteriors and no page
   posteriors [--page FILE]   every algorithm against the reference draws of posteriordb; writes docs/accuracy.md, or FILE
   posteriors NAME            the same for one posterior, without writing a page
   sbc [--page FILE]          simulation-based calibration of every preset; writes target/sbc.html, or FILE
@@ -65,7 +73,7 @@ papers, each with --help:
   sgld-a9a                   Welling & Teh (2011), §5.2: SGLD on a logistic regression
   ica                        Welling & Teh (2011), §5.3: independent component analysis
 
-features: `--features nuts` adds the no-U-turn sampler to posteriors, mcse, qnhmc-gaussian and qnhmc-mnist";
+features: `--features nuts` adds the no-U-turn sampler to accuracy, posteriors, mcse, qnhmc-gaussian and qnhmc-mnist";
 
 /// The result of a command.
 type Result<T> = std::result::Result<T, Box<dyn Error>>;

@@ -79,8 +79,8 @@ impl Task for Profile {
 
         let flat = AnalyticTree::<P>::new(Flat { dim: theta.len() });
         let gradient = MinibatchGradient::new(WithReplacement::new(1));
-        let mut chain = Builder::new(flat, Sgld, gradient, STEP_SIZE).start(start)?;
-        let update = fastest(calls, |_| chain.kernel().step())?;
+        let mut sampler = Builder::new(flat, Sgld, gradient, STEP_SIZE).start(start)?;
+        let update = fastest(calls, |_| sampler.chain().step())?;
 
         let values = layout.values(&theta)?;
         let mut memory = Memory::default();

@@ -10,7 +10,7 @@ use plotters::prelude::*;
 #[derive(Clone, Copy)]
 pub struct Axis {
     pub label: &'static str,
-    /// Whether the scale is logarithmic.
+    /// True if the scale is logarithmic.
     pub log: bool,
 }
 
@@ -20,7 +20,7 @@ pub struct Series {
     pub name: String,
     /// The index of the color.
     pub color: usize,
-    /// Whether the points are drawn as dots instead of a line.
+    /// True if the points are drawn as dots instead of a line.
     pub dots: bool,
     pub points: Vec<(f64, f64)>,
 }

@@ -1,17 +1,20 @@
 //! Replications of the experiments of papers. Each prints the paper's claims with `pass` or `FAIL` and saves a figure.
 
+#[path = "../../../../examples/shared/data_files.rs"]
+pub(crate) mod data_files;
 mod figure;
-mod flags;
+#[path = "../../../../examples/shared/parsed_flags.rs"]
+pub(crate) mod flags;
 mod hamcmc_linear_gaussian;
 mod ica;
 mod normals;
-mod or_synthetic;
 mod qnhmc_gaussian;
 mod qnhmc_mnist;
 mod sgld_a9a;
 mod sgld_mixture;
 
 use crate::Result;
+use flags::Flags;
 
 /// Runs the replication called `command`, or returns `None` if there is none of that name.
 pub(crate) fn run(command: &str, arguments: &[String]) -> Option<Result<()>> {
@@ -25,4 +28,9 @@ pub(crate) fn run(command: &str, arguments: &[String]) -> Option<Result<()>> {
         _ => return None,
     };
     Some(paper(arguments))
+}
+
+/// Returns the directory of the data sets: `--data`, or the environment variable `SGMCMC_DATA`, or `data`.
+fn data_directory(flags: &mut Flags) -> Result<String> {
+    Ok(flags.get("data", data_files::default_directory(), "directory of the data sets (SGMCMC_DATA)")?)
 }

@@ -164,7 +164,7 @@ fn measure<D: Dynamics<FullGradient> + Clone + std::fmt::Debug + 'static>(
         step_size: 0.0,
         accepted: 0.0,
     };
-    let names = sampler.kernel().stat_names();
+    let names = sampler.chain().stat_names();
     let index = |wanted: &str| names.iter().position(|name| name == wanted).unwrap_or(0);
     let (rate, step_size) = (index("acceptance_rate"), index("step_size"));
     let mut stats = vec![0.0; names.len()];
@@ -177,7 +177,7 @@ fn measure<D: Dynamics<FullGradient> + Clone + std::fmt::Debug + 'static>(
         run.projection[chain].push(sampler.position().iter().sum::<f64>());
         run.across[chain].push(contrast(sampler.position()));
         run.distance.push(-2.0 * sampler.info().log_posterior);
-        sampler.kernel().stats(&mut stats);
+        sampler.chain().stats(&mut stats);
         if iteration >= iterations / 2 {
             run.accepted += stats[rate] / used as f64;
         }

@@ -39,9 +39,10 @@ use sgmcmc::prelude::*;
 use sgmcmc::{datasets, default_device};
 
 use crate::Result;
+use crate::papers::data_directory;
+use crate::papers::data_files::or_synthetic;
 use crate::papers::figure::{self, Axis, Panel, Series};
 use crate::papers::flags::Flags;
-use crate::papers::or_synthetic::or_synthetic;
 
 const PIXELS: usize = 784;
 
@@ -131,7 +132,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let memory = flags.get("memory", 7, "pairs in the memory of QNHMC; 0 for a dense matrix")?;
     let epsilon = flags.get("epsilon", 0.0, "one step size for all methods; 0 for adaptation")?;
     let figure = flags.get("figure", "target/qnhmc_mnist.svg".to_owned(), "file of the figure")?;
-    let dir = flags.data_directory()?;
+    let dir = data_directory(&mut flags)?;
     flags.finish()?;
     let adapt = (epsilon <= 0.0).then(|| DualAveraging::new(warm_up));
     let plan = Plan { warm_up, draws, epsilon: if epsilon > 0.0 { epsilon } else { 0.01 } };
@@ -262,7 +263,7 @@ fn measure<D: Dynamics<FullGradient> + Clone + std::fmt::Debug + 'static>(
 ) -> Result<Measured> {
     let h = plan.epsilon * plan.epsilon;
     let mut sampler = Builder::new(posterior.clone(), dynamics, FullGradient, h).seed(1).start(&zeros([PIXELS]))?;
-    let names = sampler.kernel().stat_names();
+    let names = sampler.chain().stat_names();
     let index = |wanted: &str| names.iter().position(|name| name == wanted).unwrap_or(0);
     let (rate, step) = (index("acceptance_rate"), index("step_size"));
     let mut stats = vec![0.0; names.len()];
@@ -277,7 +278,7 @@ fn measure<D: Dynamics<FullGradient> + Clone + std::fmt::Debug + 'static>(
         sampler.step()?;
         log_posterior.push(sampler.info().log_posterior);
         seconds.push(began.elapsed().as_secs_f64() - testing);
-        sampler.kernel().stats(&mut stats);
+        sampler.chain().stats(&mut stats);
         if log_posterior.len() > plan.warm_up as usize {
             let test_began = Instant::now();
             accepted += stats[rate] / plan.draws as f64;

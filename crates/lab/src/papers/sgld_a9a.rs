@@ -22,9 +22,10 @@ use sgmcmc::prelude::*;
 use sgmcmc::schedule::Polynomial;
 
 use crate::Result;
+use crate::papers::data_directory;
+use crate::papers::data_files::or_synthetic;
 use crate::papers::figure::{self, Axis, Panel, Series};
 use crate::papers::flags::Flags;
-use crate::papers::or_synthetic::or_synthetic;
 
 const MINIBATCH: usize = 10;
 const COVARIATES: usize = 123;
@@ -44,7 +45,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let mut flags = Flags::parse(arguments, "SGLD on a logistic regression of incomes.")?;
     let runs: u64 = flags.get("runs", 50, "runs, each with its own split")?;
     let h = flags.get("step", 5e-5, "the first step size")?;
-    let dir = flags.data_directory()?;
+    let dir = data_directory(&mut flags)?;
     let figure = flags.get("figure", "target/sgld_a9a.svg".to_owned(), "file of the figure")?;
     flags.finish()?;
     let data = or_synthetic(datasets::a9a(&dir), || datasets::a9a_like(32_561, 1))?.train;
@@ -65,14 +66,14 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
         let mut sampler = Builder::new(model.with(&train), Sgld, gradient, steps).seed(run).start(&start)?;
         let mut tester = model.with(&test).evaluator(&start)?;
         let mut terms = vec![0.0; test.observations()];
-        let mode = LbfgsSearch::default().run(sampler.kernel().evaluator(), &[0.0; COVARIATES + 1])?;
+        let mode = LbfgsSearch::default().run(sampler.chain().evaluator(), &[0.0; COVARIATES + 1])?;
         modes.push(mode.log_posterior / n as f64);
         for (evaluation, sweeps) in SWEEPS.iter().enumerate() {
             while (sampler.info().iterations as f64) < sweeps * n as f64 / MINIBATCH as f64 {
                 sampler.step()?;
             }
             let theta = sampler.coordinates().to_vec();
-            let evaluator = sampler.kernel().evaluator();
+            let evaluator = sampler.chain().evaluator();
             joints[evaluation].push(evaluator.log_density(&theta, evaluator.all_rows())? / n as f64);
             tester.log_likelihood_per_observation(&theta, tester.all_rows(), &mut terms)?;
             // A prediction is correct if the probability of its label is above one half. It counts as half correct at

@@ -22,7 +22,7 @@
 use std::ops::{Range, RangeInclusive};
 use std::time::Instant;
 
-use sgmcmc::algorithms::Baoab;
+use sgmcmc::algorithms::{Baoab, Covariance};
 use sgmcmc::gradient::FullGradient;
 use sgmcmc::prelude::*;
 use sgmcmc::presets::sgldcv;
@@ -44,7 +44,7 @@ const LANGEVIN_ITERATIONS: usize = 10_000;
 
 /// hA of BAOAB, which has the exact variance for any step size.
 const FULL_STEP: f64 = 1.0;
-const FULL: Baoab = Baoab { alpha: 1.0 };
+const FULL: Baoab = Baoab { alpha: 1.0, covariance: Covariance::UNIT };
 const FULL_ITERATIONS: usize = 500;
 
 /// The number of steps before the first draw.

@@ -253,7 +253,7 @@ pub(crate) fn child(algorithm: &str, every: &str, directory: &str) -> Result<Out
         "cyclical" => run.sample(CyclicalSgld::new(50), ControlVariate::new(scheme), CyclicalCosine { h, period: 50 }),
         "sghmc" => run.sample(Sghmc::default(), MinibatchGradient::new(Epochs::new(10)), h),
         "sgnht" => run.sample(Sgnht::default(), minibatch, 0.3 * h),
-        "baoab" => run.sample(Baoab { alpha: 0.2 }, minibatch, h),
+        "baoab" => run.sample(Baoab { alpha: 0.2, ..Baoab::default() }, minibatch, h),
         "badodab" => run.sample(Badodab::default(), minibatch, h),
         "preconditioned" => {
             run.sample(Preconditioned::inverse_of(&model.posterior_precision(), DIMENSIONS)?, minibatch, 0.1)

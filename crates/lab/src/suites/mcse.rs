@@ -91,7 +91,7 @@ impl Suite {
         let friction = || 0.1.into();
         self.check("SGHMC", Sghmc { alpha: friction(), ..Sghmc::default() }, minibatch, LANGEVIN)?;
         self.check("SGNHT", Sgnht { a: friction(), ..Sgnht::default() }, minibatch, 0.3 * LANGEVIN)?;
-        self.check("BAOAB", Baoab { alpha: 0.2 }, minibatch, 0.3 * LANGEVIN)?;
+        self.check("BAOAB", Baoab { alpha: 0.2, ..Baoab::default() }, minibatch, 0.3 * LANGEVIN)?;
         self.check("BADODAB", Badodab { a: friction(), ..Badodab::default() }, minibatch, 0.3 * LANGEVIN)?;
         let preconditioned = Preconditioned::inverse_of(precision, DIMENSIONS)?;
         self.check("preconditioned SGLD", preconditioned, minibatch, 0.1)?;

@@ -3,8 +3,8 @@
 //! Each suite prints every number that it judges, with its criterion.
 
 mod accuracy;
+mod algorithms;
 mod closures;
-mod eigen;
 mod figure_4_2_1;
 mod files;
 mod kills;
@@ -14,6 +14,7 @@ mod posteriordb;
 mod posteriors;
 mod report_sixty;
 mod sbc;
+mod sections;
 mod variances;
 mod whiten;
 
@@ -23,7 +24,7 @@ use std::time::Instant;
 
 use crate::Result;
 
-/// The default page of `posteriors`, relative to the root of the repository.
+/// The default page of `posteriors` and of `accuracy posteriordb`, relative to the root of the repository.
 const ACCURACY_PAGE: &str = "docs/accuracy.md";
 
 /// The default page of `sbc`, relative to the root of the repository.
@@ -37,6 +38,8 @@ enum Outcome {
     Failed(usize),
     /// The data are missing.
     NotRun,
+    /// There was nothing to compare with.
+    NotJudged,
 }
 
 impl Outcome {
@@ -49,11 +52,12 @@ impl Outcome {
 /// Runs the suite called `command`, or returns `None` if there is none that takes these arguments.
 pub(crate) fn run(command: &str, arguments: &[String]) -> Option<ExitCode> {
     let begin = Instant::now();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let outcome = match (command, arguments.as_slice()) {
-        ("posteriors", []) => accuracy::run(None, Path::new(ACCURACY_PAGE)),
-        ("posteriors", ["--page", page]) => accuracy::run(None, Path::new(page)),
-        ("posteriors", [name]) => accuracy::run(Some(name), Path::new(ACCURACY_PAGE)),
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match (command, words.as_slice()) {
+        ("accuracy", _) => accuracy::run(arguments),
+        ("posteriors", []) => algorithms::run(None, Path::new(ACCURACY_PAGE)),
+        ("posteriors", ["--page", page]) => algorithms::run(None, Path::new(page)),
+        ("posteriors", [name]) => algorithms::run(Some(name), Path::new(ACCURACY_PAGE)),
         ("sbc", []) => sbc::run(Path::new(CALIBRATION_PAGE)),
         ("sbc", ["--page", page]) => sbc::run(Path::new(page)),
         ("variances", []) => variances::run(),
@@ -89,6 +93,10 @@ fn print_outcome(outcome: Result<Outcome>, seconds: f64) -> ExitCode {
         }
         Ok(Outcome::NotRun) => {
             println!("not run: no data");
+            ExitCode::SUCCESS
+        }
+        Ok(Outcome::NotJudged) => {
+            println!("no criterion was judged, after {seconds:.0} s");
             ExitCode::SUCCESS
         }
         Err(error) => exit_code(Err(error)),

@@ -35,6 +35,13 @@ impl Whitened {
         Ok(Self { covariates: multiply(x, &to_beta), to_beta, width: d })
     }
 
+    /// Returns the coordinates γ = β, with the covariates `x`.
+    pub(crate) fn identity(x: &[Vec<f64>]) -> Self {
+        let d = x.first().map_or(0, Vec::len);
+        let to_beta = (0..d * d).map(|k| f64::from(u8::from(k / d == k % d))).collect();
+        Self { covariates: x.concat(), to_beta, width: d }
+    }
+
     /// Returns the number of coefficients.
     pub(crate) fn width(&self) -> usize {
         self.width

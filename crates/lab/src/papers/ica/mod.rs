@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
         match threshold_step {
             None if iteration % THRESHOLD_INTERVAL == 0 => {
                 let w = sampler.coordinates().to_vec();
-                let alpha = threshold(sampler.kernel().evaluator(), &w, h)?;
+                let alpha = threshold(sampler.chain().evaluator(), &w, h)?;
                 if alpha < 0.1 {
                     println!("sampling threshold: alpha = {alpha:.3} at iteration {iteration}");
                     threshold_step = Some(h);
@@ -89,7 +89,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let (mut exact, mut accepted, mut stats) = (Draws::default(), 0.0, [0.0; 2]);
     for _ in 0..corrected {
         sampler.step()?;
-        sampler.kernel().stats(&mut stats);
+        sampler.chain().stats(&mut stats);
         accepted += stats[0] / corrected as f64;
         exact.push(sampler.coordinates(), &data);
     }

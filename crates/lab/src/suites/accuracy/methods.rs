@@ -1,179 +1,190 @@
-//! The methods of the table, each with its algorithm, gradient estimator and known limitation.
+//! The methods without a grid of settings: `auto`, NUTS and the Laplace approximation.
 
-use super::tuning::{Noise, Tuning};
+use std::time::Instant;
 
-/// A gradient estimator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Estimator {
-    Full,
-    Minibatch,
-    ControlVariate,
-    Svrg,
-    Saga,
+use sgmcmc::algorithms::LaplaceApproximation;
+use sgmcmc::fit::{ChainOutcome, RunInfo};
+use sgmcmc::gradient::Target;
+use sgmcmc::tuning::Auto;
+use sgmcmc::{Fit, Summary};
+
+use super::comparison::Moments;
+use crate::Result;
+
+/// The number of chains of NUTS and of the grid. `auto` has its default.
+pub(super) const CHAINS: usize = 4;
+/// The number of draws of the Laplace approximation.
+const LAPLACE_DRAWS: usize = 1000;
+
+/// The cost and the results of a method.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    /// The method with its settings.
+    pub(super) method: String,
+    /// The wall-clock time, tuning included.
+    pub(super) seconds: f64,
+    /// The numbers of gradients of single observations.
+    pub(super) gradients: Gradients,
+    /// The smallest bulk and tail effective sample size of all values.
+    pub(super) ess: f64,
+    /// The largest R-hat of all values.
+    pub(super) r_hat: f64,
+    pub(super) moments: Vec<Moments>,
 }
 
-impl Estimator {
-    /// Returns the name in the table.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Full => "full gradient",
-            Self::Minibatch => "minibatch",
-            Self::ControlVariate => "control variate",
-            Self::Svrg => "SVRG",
-            Self::Saga => "SAGA",
-        }
-    }
-
-    /// Returns the number of estimates between two full passes of SVRG: one epoch.
-    pub(crate) fn period(tuning: &Tuning) -> u64 {
-        (tuning.problem.observations / tuning.batch).max(1) as u64
-    }
-
-    /// Returns the noise of one estimate at a draw of the posterior, in whitened coordinates.
-    pub(crate) fn noise(self, tuning: &Tuning) -> Noise {
-        match self {
-            Self::Full => tuning.scores(tuning.problem.observations),
-            Self::Minibatch => tuning.scores(tuning.batch),
-            Self::ControlVariate => tuning.differences(tuning.batch),
-            Self::Svrg | Self::Saga => tuning.doubled_differences(tuning.batch),
-        }
-    }
-
-    /// Returns the number of gradients of single observations per estimate.
-    pub(crate) fn row_gradients(self, tuning: &Tuning) -> f64 {
-        let (all, batch) = (tuning.problem.observations as f64, tuning.batch as f64);
-        match self {
-            Self::Full => all,
-            Self::Minibatch | Self::Saga => batch,
-            Self::ControlVariate => 2.0 * batch,
-            Self::Svrg => 2.0 * batch + all / Self::period(tuning) as f64,
-        }
-    }
-}
-
-/// A known bias of a method, whose size is predicted before the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Limitation {
-    MinibatchNoise,
-    ThermostatFriction,
-    WarmRestarts,
-    NoGamma,
-    ScoreCovariance,
-}
-
-impl Limitation {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::MinibatchNoise, Self::ThermostatFriction, Self::WarmRestarts, Self::NoGamma, Self::ScoreCovariance];
-
-    /// Returns the name in the table.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::MinibatchNoise => "minibatch noise",
-            Self::ThermostatFriction => "thermostat friction",
-            Self::WarmRestarts => "warm restarts",
-            Self::NoGamma => "no Γ",
-            Self::ScoreCovariance => "score covariance",
-        }
-    }
-
-    /// Returns a description with the predicted size.
-    pub(crate) fn explanation(self) -> &'static str {
-        match self {
-            Self::MinibatchNoise => {
-                "The noise of the gradient heats the chain and is not corrected. In a direction of curvature A = 1 \
-                 and noise variance V, the variance of SGLD is (1 + hV/4)/(1 − h/4) times that of the posterior. For \
-                 SGHMC the factor follows from the same linear recursion with L inner steps. V is measured before the \
-                 run."
-            }
-            Self::ThermostatFriction => {
-                "SGNHT integrates with Euler steps. Its variance is about 1 − ξ/2 times that of the posterior, where \
-                 ξ = a + hV/2 is the mean of the thermostat. For fixed a this error does not vanish as h decreases. \
-                 One thermostat for all coordinates balances the mean noise: directions with more noise are too wide, \
-                 directions with less noise are too narrow."
-            }
-            Self::WarmRestarts => {
-                "Each cycle begins with steps without noise, which return to the mode. If H is the sum of the step \
-                 sizes of the sampling stage, the variance is too small by a factor of about 1 − 1/H."
-            }
-            Self::NoGamma => {
-                "Without Γ the chain samples p(θ|x)/M(θ) instead of p(θ|x). The squared gradients in M = 1/(λ + √V) \
-                 are V + u² at a distance u from the mode if their average follows the chain without delay, and V if \
-                 the average is constant. The prediction is the range between these two cases. It does not shrink \
-                 with h."
-            }
-            Self::ScoreCovariance => {
-                "SGFS uses the covariance of the scores in place of the curvature. The two differ if the model is \
-                 misspecified or the prior is informative. With I their ratio and γ = N/n, the variance is (4/h + (γ \
-                 − 1)I)/(γI + 4/h − 1) times that of the posterior."
-            }
-        }
-    }
-}
-
-/// An algorithm.
+/// Numbers of gradients of single observations.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Algorithm {
-    Sgld,
-    /// SGLD with the step size of SGLD with control variates.
-    SgldAtControlStep,
-    Cyclical,
-    Sghmc,
-    Sgnht,
-    Baoab,
-    Badodab,
-    Preconditioned,
-    Psgld {
-        gamma: bool,
-    },
-    Sgrld,
-    Sgfs,
-    Hamcmc,
+pub(super) struct Gradients {
+    /// Those before the first step, and those of an examination after the last: mode search, scale, noise, bias.
+    pub(super) tuning: f64,
+    /// Those of the chains, warm-up and burn-in included.
+    pub(super) sampling: f64,
 }
 
-/// A row of the table.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Method {
-    pub(crate) name: &'static str,
-    pub(crate) algorithm: Algorithm,
-    pub(crate) estimator: Estimator,
-    pub(crate) limitation: Option<Limitation>,
+impl Row {
+    /// Summarizes a fit.
+    pub(super) fn new(method: String, fit: &Fit, seconds: f64, gradients: Gradients) -> Self {
+        let summary = fit.summary();
+        let r_hat = extreme(summary.rows().iter().map(|row| row.r_hat), |a, b| a > b);
+        Self { method, seconds, gradients, ess: smallest_ess(&summary), r_hat, moments: Moments::of_summary(&summary) }
+    }
+
+    /// Returns the smallest effective sample size per second.
+    pub(super) fn rate(&self) -> f64 {
+        self.ess / self.seconds
+    }
 }
 
-/// Returns a method without a limitation.
-const fn method(name: &'static str, algorithm: Algorithm, estimator: Estimator) -> Method {
-    Method { name, algorithm, estimator, limitation: None }
+/// Returns the smallest bulk or tail effective sample size of all values, or NaN if one of them is NaN.
+pub(super) fn smallest_ess(summary: &Summary) -> f64 {
+    extreme(summary.rows().iter().flat_map(|row| [row.ess_bulk, row.ess_tail]), |a, b| a < b)
 }
 
-/// Returns a method with a limitation.
-const fn limited(name: &'static str, algorithm: Algorithm, estimator: Estimator, limitation: Limitation) -> Method {
-    Method { name, algorithm, estimator, limitation: Some(limitation) }
+/// Returns the number that is `before` all others, or NaN if one of them is NaN.
+fn extreme(values: impl Iterator<Item = f64>, before: impl Fn(f64, f64) -> bool) -> f64 {
+    let chosen = |found: f64, value: f64| if value.is_nan() || before(value, found) { value } else { found };
+    values.reduce(chosen).unwrap_or(f64::NAN)
 }
 
-/// All methods, in the order of the table.
-pub(crate) const METHODS: [Method; 20] = {
-    use Algorithm as A;
-    use Estimator as E;
-    use Limitation as L;
-    [
-        method("ULA", A::Sgld, E::Full),
-        limited("SGLD", A::Sgld, E::Minibatch, L::MinibatchNoise),
-        limited("SGLD, step of the next row", A::SgldAtControlStep, E::Minibatch, L::MinibatchNoise),
-        method("SGLD", A::Sgld, E::ControlVariate),
-        method("SGLD", A::Sgld, E::Svrg),
-        method("SGLD", A::Sgld, E::Saga),
-        limited("cyclical SGLD", A::Cyclical, E::ControlVariate, L::WarmRestarts),
-        method("SGHMC", A::Sghmc, E::ControlVariate),
-        limited("SGHMC", A::Sghmc, E::Minibatch, L::MinibatchNoise),
-        limited("SGNHT", A::Sgnht, E::ControlVariate, L::ThermostatFriction),
-        limited("SGNHT", A::Sgnht, E::Minibatch, L::ThermostatFriction),
-        method("BAOAB", A::Baoab, E::ControlVariate),
-        method("BADODAB", A::Badodab, E::ControlVariate),
-        limited("BADODAB", A::Badodab, E::Minibatch, L::ThermostatFriction),
-        method("preconditioned SGLD", A::Preconditioned, E::ControlVariate),
-        limited("pSGLD without Γ", A::Psgld { gamma: false }, E::Minibatch, L::NoGamma),
-        limited("pSGLD with Γ", A::Psgld { gamma: true }, E::Minibatch, L::MinibatchNoise),
-        method("SGRLD", A::Sgrld, E::ControlVariate),
-        limited("SGFS", A::Sgfs, E::Minibatch, L::ScoreCovariance),
-        method("HAMCMC", A::Hamcmc, E::ControlVariate),
-    ]
-};
+/// Returns the number of gradients of single observations of all chains.
+pub(super) fn sampling_gradients(info: &RunInfo) -> f64 {
+    let estimates: u64 = info.gradients.iter().sum();
+    let per_estimate = match info.minibatch {
+        // A control variate evaluates every observation at the position and at the center.
+        Some(size) if info.gradient.starts_with("ControlVariate") => 2.0 * size,
+        Some(size) => size,
+        None => info.observations as f64,
+    };
+    estimates as f64 * per_estimate
+}
+
+/// Returns the gradients of a run of `auto`.
+pub(super) fn auto_gradients(info: &RunInfo) -> Gradients {
+    let tuning = info.tuning.as_ref().map_or(0, |tuning| tuning.gradients);
+    Gradients { tuning: tuning as f64, sampling: sampling_gradients(info) }
+}
+
+/// Returns the name of the algorithm without its settings.
+pub(super) fn algorithm(info: &RunInfo) -> &str {
+    info.algorithm.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default()
+}
+
+/// Returns an error if a chain failed or was stopped.
+///
+/// # Errors
+///
+/// Returns the outcome of the first chain that is not complete.
+pub(super) fn check_complete(fit: &Fit) -> Result<()> {
+    fit.outcomes().iter().try_for_each(|outcome| match outcome {
+        ChainOutcome::Complete => Ok(()),
+        ChainOutcome::Stopped => Err("a chain was stopped".into()),
+        ChainOutcome::Failed(error) => Err(format!("a chain failed: {error}").into()),
+    })
+}
+
+/// Runs `auto` without settings.
+///
+/// # Errors
+///
+/// Returns the errors of the run.
+pub(super) fn auto<T: Target + Clone>(target: &T, start: &T::Params, seed: u64) -> Result<(Fit, Row)> {
+    let begin = Instant::now();
+    let fit = Auto::new(target.clone()).seed(seed).sample(start)?;
+    let seconds = begin.elapsed().as_secs_f64();
+    let gradients = auto_gradients(fit.info());
+    let row = Row::new("auto, no settings".into(), &fit, seconds, gradients);
+    Ok((fit, row))
+}
+
+/// Runs NUTS with the full gradient and a diagonal mass matrix. Returns `None` without the feature `nuts`.
+///
+/// # Errors
+///
+/// Returns the errors of the run.
+#[cfg(feature = "nuts")]
+pub(super) fn nuts<T: Target>(
+    target: &T,
+    start: &T::Params,
+    (warm_up, draws): (u64, usize),
+    seed: u64,
+) -> Result<Option<Row>> {
+    let begin = Instant::now();
+    let nuts = sgmcmc::algorithms::Nuts { warm_up, chains: CHAINS, seed, ..sgmcmc::algorithms::Nuts::default() };
+    let fit = nuts.sample(target, start, draws)?;
+    let seconds = begin.elapsed().as_secs_f64();
+    let gradients = Gradients { tuning: 0.0, sampling: sampling_gradients(fit.info()) };
+    let method = format!("NUTS, warm-up {warm_up}, {draws} draws per chain");
+    Ok(Some(Row::new(method, &fit, seconds, gradients)))
+}
+
+/// Returns `None`, because the feature `nuts` is disabled.
+#[cfg(not(feature = "nuts"))]
+pub(super) fn nuts<T: Target>(
+    _target: &T,
+    _start: &T::Params,
+    _length: (u64, usize),
+    _seed: u64,
+) -> Result<Option<Row>> {
+    Ok(None)
+}
+
+/// Draws from the Laplace approximation.
+///
+/// # Errors
+///
+/// Returns the errors of the approximation, for instance if the density has a kink at its mode.
+pub(super) fn laplace<T: Target>(target: &T, start: &T::Params, seed: u64) -> Result<Row> {
+    let begin = Instant::now();
+    let fit = LaplaceApproximation { seed, ..LaplaceApproximation::default() }.fit(target, start, LAPLACE_DRAWS)?;
+    let seconds = begin.elapsed().as_secs_f64();
+    let gradients = Gradients { tuning: sampling_gradients(fit.info()), sampling: 0.0 };
+    Ok(Row::new(format!("Laplace approximation, {LAPLACE_DRAWS} draws"), &fit, seconds, gradients))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{extreme, sampling_gradients};
+    use sgmcmc::fit::RunInfo;
+
+    #[test]
+    fn nan_is_extreme() {
+        assert!((extreme([3.0, 1.0, 2.0].into_iter(), |a, b| a < b) - 1.0).abs() < 1e-15);
+        assert!(extreme([3.0, f64::NAN, 1.0].into_iter(), |a, b| a < b).is_nan());
+        assert!(extreme([f64::NAN, 1.0].into_iter(), |a, b| a < b).is_nan());
+    }
+
+    #[test]
+    fn control_variates_evaluate_a_minibatch_twice() {
+        let info = |gradient: &str, minibatch| RunInfo {
+            gradient: gradient.into(),
+            minibatch,
+            observations: 1000,
+            gradients: vec![3, 4],
+            ..RunInfo::default()
+        };
+        let count = |gradient: &str, minibatch| sampling_gradients(&info(gradient, minibatch)).round() as u64;
+        assert_eq!(count("ControlVariate { .. }", Some(10.0)), 140);
+        assert_eq!(count("MinibatchGradient { .. }", Some(10.0)), 70);
+        assert_eq!(count("FullGradient", None), 7000);
+    }
+}

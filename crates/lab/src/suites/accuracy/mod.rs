@@ -1,105 +1,196 @@
-//! Accuracy on reference posteriors: every stochastic-gradient algorithm is compared with the reference draws of every
-//! posterior.
+//! Runs without settings (`auto`) against tuning by hand and exact methods: the command `accuracy`.
 //!
-//! | criterion | bound |
-//! |---|---|
-//! | mean | error of at most 0.1 reference standard deviations |
-//! | standard deviation | error of at most 10 %, or the error predicted by the documented limitation of the method |
-//! | effective draws | at least 1000 for every parameter; otherwise the run is too short to judge |
-//! | distribution, for methods with a Metropolis step | p-value of a Kolmogorov-Smirnov test against the reference draws at least 1e-4 |
+//! | subcommand | question | criterion |
+//! |---|---|---|
+//! | workloads ([`workloads`]) | cost and errors of `auto`, of SGLD tuned by hand, of NUTS and of the Laplace approximation | `auto` is within the tolerances, or its check finds a problem |
+//! | `scaling` | gradients per effective draw of `auto` as N grows | log-log slope of sampling at most 0.1 |
+//! | `posteriordb` | errors of `auto` on the reference posteriors | within the tolerances, or its check finds a problem |
 //!
-//! The step size of each method follows from the curvature and the noise around the mode; see [`plan`]. The results are
-//! written to `docs/accuracy.md`.
+//! The tolerances are 0.1 reference standard deviations for means and 10 % for standard deviations, each with 3
+//! combined Monte Carlo standard errors of the run and of the reference added.
+//!
+//! All methods of a workload run in one process, one after another, so that ratios of their speeds compare equal
+//! conditions. Speeds of different invocations do not.
 
-pub(crate) mod agreement;
-mod cell;
+mod comparison;
+mod export;
+mod hand_tuned;
 mod methods;
-mod nuts;
 mod page;
-pub(crate) mod plan;
-mod run;
-pub(crate) mod tuning;
+mod reference;
+mod reference_posteriors;
+mod scaling;
+mod table;
+mod workloads;
 
 use std::path::Path;
-use std::sync::Arc;
 
-use cell::Cell;
-use nuts::{AtEqualCompute, NutsRun};
-use tuning::Tuning;
+use sgmcmc::prelude::TensorTree;
 
-use crate::suites::posteriordb::PosteriorDb;
-use crate::suites::posteriors::exact::{self, ExactCell};
-use crate::suites::{Outcome, Result, posteriors};
+use self::comparison::{Differences, Moments, Verdict};
+use self::methods::Row;
+use self::table::Entry;
+use self::workloads::Workload;
+use crate::Result;
+use crate::papers::flags::Flags;
+use crate::suites::{ACCURACY_PAGE, Outcome};
 
-/// The posteriors for the methods with a Metropolis step: one close to normal, one far from it.
-const METROPOLIS_POSTERIORS: [&str; 2] = ["arK-arK", "eight_schools-eight_schools_noncentered"];
+/// The section of the page that `accuracy posteriordb` writes.
+pub(crate) const SECTION: &str = "untuned";
 
-/// The results on one posterior.
-#[derive(Debug)]
-struct Section {
-    tuning: Tuning,
-    cells: Vec<Cell>,
-    /// The results of NUTS at the compute of each cell; `None` without the feature `nuts`.
-    nuts: Option<Vec<AtEqualCompute>>,
+/// The smallest effective sample size of a run of NUTS that is a reference.
+const REFERENCE_ESS: f64 = 200.0;
+
+/// The settings of a comparison. Empty file names are no files.
+struct Options {
+    seed: u64,
+    observations: Option<usize>,
+    nuts: (u64, usize),
+    grid_steps: u64,
+    reference: String,
+    write_reference: String,
+    export: String,
 }
 
-/// Checks all posteriors and writes the page to `page`. With `only`, checks the posterior of this name and writes no
-/// page.
-pub(crate) fn run(only: Option<&str>, page: &Path) -> Result<Outcome> {
-    let Some(db) = PosteriorDb::find() else { return Ok(Outcome::NotRun) };
-    let (mut sections, mut exact) = (Vec::new(), Vec::new());
-    for problem in posteriors::all(&db)? {
-        if only.is_some_and(|only| only != problem.name) {
-            continue;
+/// Runs the subcommand of `arguments`: workloads, all of them by default, `scaling` or `posteriordb`.
+///
+/// # Errors
+///
+/// Returns an error if an argument is unknown, and the errors of models and files.
+pub(crate) fn run(arguments: &[String]) -> Result<Outcome> {
+    let first_flag = arguments.iter().position(|argument| argument.starts_with("--")).unwrap_or(arguments.len());
+    let (words, flags) = arguments.split_at(first_flag);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["scaling"] => {
+            let mut flags = Flags::parse(flags, "Gradients of runs without settings as the data grow.")?;
+            let largest: f64 = flags.get("max", 1e6, "the largest number of observations")?;
+            let seed = flags.get("seed", 1, "seed of the runs")?;
+            flags.finish()?;
+            scaling::run(largest, seed)
         }
-        let reference = db.reference(problem.name)?;
-        let tuning = Tuning::new(&Arc::new(problem))?;
-        println!(
-            "{}: N = {}, minibatch {}, mode search {}; largest curvature {:.2}",
-            tuning.problem.name, tuning.problem.observations, tuning.batch, tuning.mode, tuning.curvature
-        );
-        println!("  errors: largest error of a mean in sd; ratios of sds; smallest ESS");
-        let cells = cell::cells(&tuning, &reference)?;
-        let budget = cells.iter().map(|cell| cell.row_gradients).fold(0.0, f64::max);
-        let nuts = match NutsRun::new(&tuning, budget)? {
-            Some(run) => {
-                let at = cells
-                    .iter()
-                    .map(|cell| run.within_budget(cell.row_gradients, &reference))
-                    .collect::<Result<Vec<_>>>()?;
-                if let Some(AtEqualCompute::Reached(best)) = at.last() {
-                    println!("  {:<27} at the compute of the last row: {}", "NUTS", best.short_text());
-                }
-                Some(at)
-            }
-            None => None,
+        ["posteriordb", names @ ..] => {
+            let mut flags = Flags::parse(flags, "Runs without settings on the reference posteriors.")?;
+            let seeds = flags.get("seeds", 5, "the number of runs of each posterior")?;
+            let page = flags.get("page", ACCURACY_PAGE.to_owned(), "page of the section; not written with names")?;
+            flags.finish()?;
+            reference_posteriors::run(names, seeds, Path::new(&page))
+        }
+        names => compare_workloads(names, flags),
+    }
+}
+
+fn compare_workloads(names: &[&str], flags: &[String]) -> Result<Outcome> {
+    let mut flags = Flags::parse(flags, "Runs without settings against other methods.")?;
+    let observations = flags.get("observations", 0, "observations; 0 for the number of the workload")?;
+    let warm_up = flags.get("nuts-warm-up", 300, "warm-up iterations of NUTS")?;
+    let draws = flags.get("nuts-draws", 200, "draws of NUTS per chain; 0 omits NUTS")?;
+    let file = |flags: &mut Flags, name: &str, purpose: &str| flags.get(name, String::new(), purpose);
+    let options = Options {
+        seed: flags.get("seed", 1, "seed of all methods")?,
+        observations: (observations > 0).then_some(observations),
+        nuts: (warm_up, draws),
+        grid_steps: flags.get("grid-steps", 20_000, "steps per chain of a setting of the grid; 0 omits the grid")?,
+        reference: file(&mut flags, "reference", "CSV with name,mean,sd to compare with, instead of NUTS")?,
+        write_reference: file(&mut flags, "write-reference", "CSV for the moments of NUTS")?,
+        export: file(&mut flags, "export", "NPZ archive for the data; nothing is run")?,
+    };
+    flags.finish()?;
+    let names = if names.is_empty() { &workloads::NAMES[..] } else { names };
+    if let Some(unknown) = names.iter().find(|name| !workloads::NAMES.contains(name)) {
+        let known = workloads::NAMES.join(", ");
+        return Err(format!("no workload `{unknown}`; there are {known}, scaling and posteriordb").into());
+    }
+    let has_file = [&options.reference, &options.write_reference, &options.export].iter().any(|file| !file.is_empty());
+    if has_file && names.len() > 1 {
+        return Err("--reference, --write-reference and --export need one workload".into());
+    }
+    let mut verdicts = Vec::new();
+    for name in names {
+        let verdict = match *name {
+            "covertype" => compare(&workloads::covertype(options.observations)?, &options)?,
+            "hierarchical" => compare(&workloads::hierarchical(options.observations)?, &options)?,
+            "mixture" => compare(&workloads::mixture(options.observations)?, &options)?,
+            _ => compare(&workloads::quickstart(options.observations)?, &options)?,
         };
-        if METROPOLIS_POSTERIORS.contains(&tuning.problem.name) {
-            exact.extend(exact::cells(&tuning, &reference)?);
-        }
-        sections.push(Section { tuning, cells, nuts });
+        verdicts.extend(verdict);
     }
-    if sections.is_empty() {
-        return Err("there is no such posterior".into());
+    if verdicts.is_empty() {
+        return Ok(Outcome::NotJudged);
     }
-    if only.is_none() {
-        write(&sections, &exact, page)?;
-    }
-    let failures = sections.iter().flat_map(|section| &section.cells).filter(|cell| cell.verdict.failed()).count();
-    Ok(Outcome::from_failures(failures + exact.iter().filter(|cell| !cell.passed()).count()))
+    Ok(Outcome::from_failures(verdicts.iter().filter(|verdict| verdict.failed()).count()))
 }
 
-/// Writes the page, or prints a message if the results of NUTS are missing.
-fn write(sections: &[Section], exact: &[ExactCell], page: &Path) -> Result<()> {
-    match page::page(sections, exact) {
-        Some(text) => {
-            std::fs::write(page, text)
-                .map_err(|error| format!("{}: {error}; choose another file with --page", page.display()))?;
-            println!("written: {}", page.display());
-        }
-        None => {
-            println!("not written: {}; the page has a column for NUTS, which needs --features nuts", page.display())
-        }
+/// Runs all methods on a workload and prints their table. Returns the verdict on `auto`, or `None` if there is no
+/// reference.
+fn compare<P: TensorTree, D: TensorTree>(workload: &Workload<P, D>, options: &Options) -> Result<Option<Verdict>> {
+    let Workload { name, title, target, start, columns } = workload;
+    println!("\n{title}");
+    if !options.export.is_empty() {
+        export::write(Path::new(&options.export), columns)?;
+        return Ok(None);
     }
-    Ok(())
+    let stored = match options.reference.as_str() {
+        "" => None,
+        file => Some(reference::read(Path::new(file), title)?),
+    };
+    let (fit, auto) = methods::auto(target, start, options.seed)?;
+    for decision in fit.info().tuning.iter().flat_map(|tuning| &tuning.decisions) {
+        println!("  auto: {decision}");
+    }
+    println!("  check of auto: {}", fit.check().to_string().replace("\n\n", "\n").replace('\n', "\n    "));
+    let nuts = if options.nuts.1 == 0 {
+        println!("  NUTS is omitted, because --nuts-draws is 0");
+        None
+    } else {
+        let row = methods::nuts(target, start, options.nuts, options.seed).transpose();
+        if row.is_none() {
+            println!("  NUTS is omitted: it needs --features nuts");
+        }
+        row
+    };
+    let nuts = nuts.map(|row| Entry::new("NUTS", row));
+    if let (Some(Entry { row: Ok(row), .. }), false) = (&nuts, options.write_reference.is_empty()) {
+        reference::write(Path::new(&options.write_reference), title, &row.moments)?;
+    }
+    let reference = match stored {
+        Some(moments) => {
+            println!("  reference: {}", options.reference);
+            Some(moments)
+        }
+        None => nuts.as_ref().and_then(Entry::row).and_then(as_reference),
+    };
+    let grid = match &reference {
+        _ if options.grid_steps == 0 => None,
+        None => Some(Err("without a reference, the bias of a setting is not known".into())),
+        Some(reference) => Some(hand_tuned::best(target, start, reference, options.grid_steps, options.seed)),
+    };
+    let laplace = methods::laplace(target, start, options.seed);
+    let verdict = match &reference {
+        Some(reference) => Some(Verdict::new(&fit, &Differences::new(&auto.moments, reference)?)),
+        None => None,
+    };
+    let mut entries = vec![Entry::new("auto", Ok(auto))];
+    entries.extend(grid.map(|row| Entry::new("SGLD-CV, tuned by hand", row)));
+    entries.push(Entry::new("Laplace approximation", laplace));
+    entries.extend(nuts);
+    table::print(title, &entries, reference.as_deref())?;
+    match &verdict {
+        Some(verdict) => println!("{name}: auto: {}", verdict.describe()),
+        None => println!("{name}: auto is not judged, because there is no reference"),
+    }
+    Ok(verdict)
+}
+
+/// Returns the moments of NUTS, if it has enough effective draws.
+fn as_reference(nuts: &Row) -> Option<Vec<Moments>> {
+    let ess = nuts.ess;
+    if ess >= REFERENCE_ESS {
+        println!("  reference: NUTS, with {ess:.0} effective draws");
+        return Some(nuts.moments.clone());
+    }
+    println!(
+        "  no reference: NUTS has {ess:.0} effective draws, fewer than {REFERENCE_ESS}; use more --nuts-draws, or --reference"
+    );
+    None
 }

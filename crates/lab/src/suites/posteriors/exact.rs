@@ -16,9 +16,9 @@ use sgmcmc::prelude::*;
 
 use super::coordinates::Coordinates;
 use crate::Result;
-use crate::suites::accuracy::agreement::Agreement;
-use crate::suites::accuracy::plan::CHAINS;
-use crate::suites::accuracy::tuning::Tuning;
+use crate::suites::algorithms::agreement::Agreement;
+use crate::suites::algorithms::plan::CHAINS;
+use crate::suites::algorithms::tuning::Tuning;
 use crate::suites::posteriordb::Reference;
 
 /// The smallest p-value that passes.

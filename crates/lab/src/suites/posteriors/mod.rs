@@ -21,7 +21,7 @@ use crate::suites::posteriordb::PosteriorDb;
 ///
 /// Returns an error if a file is missing or malformed.
 pub(crate) fn all(db: &PosteriorDb) -> Result<Vec<Problem>> {
-    let mut problems: Vec<Problem> = regression::problems(db)?.into();
+    let mut problems = regression::problems(db)?;
     problems.extend([
         autoregression::problem(db)?,
         mixture::problem(db)?,
@@ -29,6 +29,16 @@ pub(crate) fn all(db: &PosteriorDb) -> Result<Vec<Problem>> {
         eight_schools::problem(db)?,
     ]);
     Ok(problems)
+}
+
+/// Returns the regressions among the reference posteriors with the covariates of the data, as a user would write them.
+/// In [`all`] the covariates are orthogonal.
+///
+/// # Errors
+///
+/// Returns an error if a file is missing or malformed.
+pub(crate) fn raw_regressions(db: &PosteriorDb) -> Result<Vec<Problem>> {
+    regression::raw_problems(db)
 }
 
 /// Returns the names `beta[1]`, `beta[2]`, …, counted from one as in the reference.

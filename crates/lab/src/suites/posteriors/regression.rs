@@ -2,7 +2,7 @@
 //!
 //! The parameters are γ with β = Mγ (see [`whiten`](crate::suites::whiten)), and σ. In β, the condition number of the
 //! Hessian is up to 10¹¹, which is too large for the mode search and for differences of gradients. The reference
-//! parameters are β and σ.
+//! parameters are β and σ. [`raw_problems`] has the coordinates β, for methods that find a scale by themselves.
 
 use std::sync::Arc;
 
@@ -47,13 +47,22 @@ struct Regression {
     priors: Priors,
 }
 
-/// Returns the regressions.
-pub(super) fn problems(db: &PosteriorDb) -> Result<[Problem; 4]> {
+/// Returns the regressions in coordinates in which the coefficients are uncorrelated.
+pub(super) fn problems(db: &PosteriorDb) -> Result<Vec<Problem>> {
+    regressions(db)?.into_iter().map(Regression::problem).collect()
+}
+
+/// Returns the regressions with the covariates of the data: γ is β.
+pub(super) fn raw_problems(db: &PosteriorDb) -> Result<Vec<Problem>> {
+    regressions(db)?.into_iter().map(Regression::raw_problem).collect()
+}
+
+fn regressions(db: &PosteriorDb) -> Result<[Regression; 4]> {
     Ok([
-        kidiq(&db.data("kidiq")?)?.problem()?,
-        earnings(&db.data("earnings")?)?.problem()?,
-        sblrc(&db.data("sblrc")?)?.problem()?,
-        nes(&db.data("nes1972")?)?.problem()?,
+        kidiq(&db.data("kidiq")?)?,
+        earnings(&db.data("earnings")?)?,
+        sblrc(&db.data("sblrc")?)?,
+        nes(&db.data("nes1972")?)?,
     ])
 }
 
@@ -133,15 +142,27 @@ fn coefficient(gamma: &Tensor<1>, row: &[f64], j: usize) -> Tensor<1> {
 impl Regression {
     /// Returns the regression as a problem in whitened coordinates.
     fn problem(self) -> Result<Problem> {
-        let (n, whitened) = (self.y.len(), Arc::new(Whitened::new(&self.x, &self.y)?));
+        let whitened = Whitened::new(&self.x, &self.y)?;
         let d = whitened.width();
         let metric = metric::regression(whitened.covariates.chunks_exact(d), d)?;
+        Ok(self.in_coordinates(whitened)?.with_metric(metric))
+    }
+
+    /// Returns the regression as a problem in the coordinates β.
+    fn raw_problem(self) -> Result<Problem> {
+        let identity = Whitened::identity(&self.x);
+        self.in_coordinates(identity)
+    }
+
+    /// Returns the regression as a problem in the coordinates of `whitened`.
+    fn in_coordinates(self, whitened: Whitened) -> Result<Problem> {
+        let (n, d, whitened) = (self.y.len(), whitened.width(), Arc::new(whitened));
         let data =
             Dataset::new(Observations { w: array(whitened.covariates.clone(), [n, d])?, y: array(self.y, [n])? })?;
         let posterior = self.priors.model(whitened.rows().map(<[f64]>::to_vec).collect()).with(&data);
         let start = Coefficients { gamma: zeros([d]), sigma: ones([1]) };
         let parameters = numbered("beta", d).chain(["sigma".into()]).collect();
         let report = move |values: &[f64]| [whitened.beta(&values[..d]), vec![values[d]]].concat();
-        Ok(Problem::new(self.title, posterior, start, parameters, report)?.with_metric(metric))
+        Problem::new(self.title, posterior, start, parameters, report)
     }
 }

@@ -75,7 +75,7 @@ struct Section {
 struct Ranked {
     /// The evenly spaced draws, or the error of the chain.
     draws: std::result::Result<Vec<Vec<f64>>, String>,
-    /// Whether the effective sample size is too small.
+    /// True if the effective sample size is too small.
     short: bool,
 }
 

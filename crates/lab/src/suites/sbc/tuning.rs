@@ -11,7 +11,7 @@ use sgmcmc::{Layout, curvature};
 use sgmcmc_testkit::linear::{covariance, transpose};
 
 use crate::Result;
-use crate::suites::eigen::Eigen;
+use sgmcmc::numerics::SymmetricEigen;
 
 /// The number of draws of the Laplace approximation at which curvature and noise are measured, in addition to the mode.
 const POINTS: usize = 6;
@@ -88,7 +88,7 @@ impl Tuning {
         let largest = |range: std::ops::Range<usize>| {
             let entries = range.clone().flat_map(|i| range.clone().map(move |j| (i, j)));
             let block: Vec<f64> = entries.map(|(i, j)| self.hessians[0][i * d + j]).collect();
-            Eigen::new(&block, range.len()).largest()
+            SymmetricEigen::new(&block, range.len()).largest()
         };
         self.layout.blocks().iter().map(|block| (block.name.clone(), 1.0 / largest(block.range.clone()))).collect()
     }
@@ -101,7 +101,7 @@ impl Tuning {
 
     /// Returns the inverse of the largest curvature at the mode.
     pub(super) fn common_scale(&self) -> f64 {
-        1.0 / Eigen::new(&self.hessians[0], self.dim()).largest()
+        1.0 / SymmetricEigen::new(&self.hessians[0], self.dim()).largest()
     }
 
     /// Returns the entries of the matrix of pSGLD at the mode, 1/(λ + √V), where V is the variance of the mean gradient
@@ -129,7 +129,7 @@ impl Tuning {
             matrix.chunks_exact_mut(d).for_each(|row| self.factor.solve_lower(row));
             matrix = transpose(&matrix, d);
         }
-        self.noise_factor(batch) * Eigen::new(&matrix, d).largest()
+        self.noise_factor(batch) * SymmetricEigen::new(&matrix, d).largest()
     }
 
     /// Returns the curvature and the noise of minibatches of size `batch` in coordinates divided by the square root of
@@ -138,7 +138,7 @@ impl Tuning {
         let d = self.dim();
         let eigen = |matrix: &[f64]| {
             let entry = |k: usize| matrix[k] * (scales[k / d] * scales[k % d]).sqrt();
-            Eigen::new(&(0..d * d).map(entry).collect::<Vec<_>>(), d)
+            SymmetricEigen::new(&(0..d * d).map(entry).collect::<Vec<_>>(), d)
         };
         let noise = |matrix: &[f64]| {
             let along = eigen(matrix);

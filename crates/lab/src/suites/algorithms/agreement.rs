@@ -46,7 +46,7 @@ impl Agreement {
             let row =
                 summary.row(&reference.parameter).ok_or_else(|| format!("no draws of `{}`", reference.parameter))?;
             Ok(Parameter {
-                name: row.name.clone(),
+                name: reference.parameter.clone(),
                 mean_error: (row.mean - reference.mean) / reference.sd,
                 ratio: row.sd / reference.sd,
                 ess: row.ess_bulk,
@@ -54,7 +54,7 @@ impl Agreement {
         };
         let by_name: Vec<Parameter> = reference.iter().map(parameter).collect::<Result<_>>()?;
         // Sort by the order of the fit, which is also that of the predictions.
-        let order = |parameter: &Parameter| summary.rows().iter().position(|row| row.name == parameter.name);
+        let order = |parameter: &Parameter| summary.names().iter().position(|name| *name == parameter.name);
         let mut parameters = by_name;
         parameters.sort_by_key(order);
         let failure = fit.outcomes().iter().find_map(|outcome| match outcome {

@@ -17,9 +17,9 @@ use sgmcmc::rng::ChainRng;
 use sgmcmc_testkit::linear::covariance;
 
 use crate::Result;
-use crate::suites::eigen::Eigen;
 use crate::suites::posteriors::coordinates::{Affine, Coordinates};
 use crate::suites::posteriors::problem::Problem;
+use sgmcmc::numerics::SymmetricEigen;
 
 /// The number of draws of the t distribution.
 const PROPOSALS: u64 = 4000;
@@ -57,7 +57,7 @@ pub(crate) struct Tuning {
 /// The noise of a gradient estimator in whitened coordinates, along its principal directions.
 #[derive(Clone, Debug)]
 pub(crate) struct Noise {
-    pub(crate) along: Eigen,
+    pub(crate) along: SymmetricEigen,
     /// The variance of each coordinate.
     pub(crate) diagonal: Vec<f64>,
 }
@@ -65,7 +65,7 @@ pub(crate) struct Noise {
 impl Noise {
     /// Decomposes the covariance of the noise.
     fn from_covariance(covariance: &[f64], d: usize) -> Self {
-        let mut along = Eigen::new(covariance, d);
+        let mut along = SymmetricEigen::new(covariance, d);
         along.values.iter_mut().for_each(|value| *value = value.max(0.0));
         Self { along, diagonal: covariance.iter().step_by(d + 1).copied().collect() }
     }
@@ -164,11 +164,11 @@ impl Tuning {
         let all = evaluator.all_rows();
         let (mut center, mut here) = (vec![0.0; n * d], vec![0.0; n * d]);
         evaluator.gradient_per_observation(&vec![0.0; d], all, &mut center)?;
-        self.curvature = Eigen::new(&curvature::hessian(evaluator.as_mut(), &vec![0.0; d])?, d).largest();
+        self.curvature = SymmetricEigen::new(&curvature::hessian(evaluator.as_mut(), &vec![0.0; d])?, d).largest();
         let weight = 1.0 / self.points.len() as f64;
         for u in &self.points {
             let hessian = curvature::hessian(evaluator.as_mut(), u)?;
-            self.curvature = self.curvature.max(Eigen::new(&hessian, d).largest());
+            self.curvature = self.curvature.max(SymmetricEigen::new(&hessian, d).largest());
             evaluator.gradient_per_observation(u, all, &mut here)?;
             add_scaled(&mut self.scores, weight, &covariance(&here, d));
             here.iter_mut().zip(&center).for_each(|(here, center)| *here -= center);

@@ -60,7 +60,7 @@ impl Chain<'_> {
                 self.dynamics(Sghmc { alpha: SGHMC_ALPHA.into(), steps: SGHMC_STEPS, noise })
             }
             Algorithm::Sgnht => self.dynamics(Sgnht { a: SGNHT_A.into(), ..Sgnht::default() }),
-            Algorithm::Baoab => self.dynamics(Baoab { alpha: DAMPING * h.sqrt() }),
+            Algorithm::Baoab => self.dynamics(Baoab { alpha: DAMPING * h.sqrt(), ..Baoab::default() }),
             Algorithm::Badodab => self.dynamics(Badodab { a: (DAMPING * h.sqrt()).into(), ..Badodab::default() }),
             Algorithm::Preconditioned => self.dynamics(Preconditioned::dense(&tuning.covariance, tuning.dim())?),
             Algorithm::Psgld { gamma } => self.dynamics(Psgld { lambda: PSGLD_LAMBDA, gamma, ..Psgld::default() }),
