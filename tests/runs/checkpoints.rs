@@ -65,8 +65,8 @@ fn start() -> logistic::Weights {
     Logistic::simulate(2, 1).start
 }
 
-/// Stops once chain 0 is past `iteration`.
-fn stop_past(iteration: u64) -> (StopSignal, ProgressOption) {
+/// Returns a signal, and the progress reports that set it once chain 0 has made `iteration` iterations.
+pub(crate) fn stop_past(iteration: u64) -> (StopSignal, ProgressOption) {
     let signal = StopSignal::new();
     let held = signal.clone();
     let report = move |progress: &Progress| {

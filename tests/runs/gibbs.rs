@@ -207,7 +207,7 @@ fn gibbs_within_every_langevin_kernel_keeps_the_joint_law() {
 #[test]
 fn gibbs_within_every_kernel_with_momentum_keeps_the_joint_law() {
     assert_bivariate("SGHMC", Sghmc { alpha: 0.1.into(), ..Sghmc::default() }, 0.01, 0.02);
-    assert_bivariate("BAOAB", Baoab { alpha: 0.2 }, 0.02, 0.02);
+    assert_bivariate("BAOAB", Baoab { alpha: 0.2, ..Baoab::default() }, 0.02, 0.02);
     assert_bivariate("BADODAB", Badodab { a: 0.1.into(), ..Badodab::default() }, 0.01, 0.02);
 }
 

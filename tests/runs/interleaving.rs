@@ -106,7 +106,7 @@ fn cost(rho: f64) -> f64 {
 fn assert_sizes(fit: &Fit, rho: f64, what: &str) {
     let draws: usize = fit.chains().iter().map(|chain| chain.len()).sum();
     let expected = draws as f64 / cost(rho);
-    let row = fit.summary().row("theta").unwrap().clone();
+    let row = *fit.summary().row("theta").unwrap();
     let (size, error) = (row.ess_bulk / expected, row.mcse_mean / (row.sd / expected.sqrt()));
     let found = row.ess_bulk;
     assert!((size - 1.0).abs() < 0.2, "{what}: the effective size is {found:.0}, {size:.3} of the truth");
@@ -234,7 +234,7 @@ fn the_cost_of_a_run_is_shared_by_its_chains() {
     let mut sampler = hamcmc().start(&zeros([1])).unwrap();
     assert_eq!(sampler.interleaved_chains(), 3);
     (0..47).for_each(|_| sampler.step().unwrap());
-    assert_eq!(info.gradients.iter().sum::<u64>(), 2 * sampler.kernel().cost().gradients);
+    assert_eq!(info.gradients.iter().sum::<u64>(), 2 * sampler.chain().cost().gradients);
     let run: f64 = info.seconds[..3].iter().sum();
     assert!(run > 0.0 && (info.longest_run() / run.max(info.seconds[3..].iter().sum()) - 1.0).abs() < 1e-12);
     let seen = seen.lock().unwrap();

@@ -5,5 +5,7 @@ mod checkpoints;
 mod gibbs;
 mod interleaving;
 mod killed;
+mod quickstart;
 mod reliability;
 mod sampling;
+mod tuning;

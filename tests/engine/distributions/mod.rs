@@ -5,9 +5,12 @@ mod draws;
 mod interface;
 pub(crate) mod support;
 
+use std::collections::BTreeSet;
+
 use cases::{Case, Rows};
 use sgmcmc::burn::{DType, Device, Tensor, TensorData};
 use sgmcmc::default_device;
+use sgmcmc::distributions::NAMES;
 use support::Support;
 
 fn tensor(rows: &[Vec<f64>], dtype: DType) -> Tensor<2> {
@@ -75,6 +78,13 @@ fn references() -> Vec<Reference> {
         }
     }
     references
+}
+
+/// A case of one of several constructors has the name `Distribution.constructor`.
+#[test]
+fn every_distribution_has_a_case() {
+    let distributions = cases::all().into_iter().filter_map(|case| case.name.split('.').next());
+    assert_eq!(distributions.collect::<BTreeSet<_>>(), NAMES.iter().copied().collect());
 }
 
 #[test]

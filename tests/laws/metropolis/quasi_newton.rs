@@ -72,7 +72,7 @@ fn qnhmc_without_curvature_is_hmc() {
     for (mass, covariance) in masses.into_iter().chain([(QuasiNewtonMass::Whitening, Covariance::UNIT)]) {
         for inverse_hessian in [InverseHessian::Bfgs, LIMITED] {
             let (steps, jitter, adapt) = (4, 0.5, Some(DualAveraging::new(50)));
-            let hmc = Hmc { steps, jitter, covariance: covariance.clone(), adapt };
+            let hmc = Hmc { steps, jitter, covariance: covariance.clone(), adapt, ..Hmc::default() };
             let learning = Adaptation::First(0);
             let qnhmc = Qnhmc { steps, jitter, mass: mass.clone(), inverse_hessian, learning, adapt };
             let path_of_hmc = path(&mut logistic(hmc, 6), 200);

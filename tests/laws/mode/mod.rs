@@ -186,7 +186,7 @@ fn lbfgs_curvature_and_laplace_of_a_gaussian() {
         let unit = f64::from(u8::from(k / d == k % d));
         assert!((identity[k] - unit).abs() < 0.06, "{identity:?}");
     }
-    let row = fit.summary().row("theta[0]").unwrap().clone();
+    let row = *fit.summary().row("theta[0]").unwrap();
     assert!((row.mean - mean[0]).abs() < 5.0 * row.sd / 20_000.0_f64.sqrt());
     // A search that ends 1e-9 below the mode leaves a slope of √(2e-9) per standard deviation.
     assert!(chain.stat("log_weight").unwrap().iter().all(|weight| weight.abs() < 1e-3));

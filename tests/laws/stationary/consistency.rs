@@ -1,14 +1,14 @@
 //! Does the law of each algorithm tend to the posterior as h → 0, and at which order?
 //!
-//! The laws are those that `laws.rs` holds the algorithms against; here they are evaluated at h, h/2 and h/4 without Monte Carlo error. The law of
-//! an algorithm also predicts its own bias (`Dynamics::variance_ratio`), which is held against the same laws.
+//! The laws are those of `rules.rs`, against which `linear.rs` tests the chains. Here they are evaluated at h, h/2 and h/4 without Monte Carlo
+//! error. The bias that an algorithm predicts for itself (`Dynamics::variance_ratio`) is compared with the same laws.
 
 use sgmcmc::AnalyticTree;
 use sgmcmc::algorithms::{LiteralSghmc, Preconditioned, SghmcSource};
 use sgmcmc::gradient::Saga;
 use sgmcmc::gradient::Svrg;
 use sgmcmc::gradient::Target;
-use sgmcmc::run::law::Direction;
+use sgmcmc::tuning::law::Direction;
 use sgmcmc_testkit::linear::multiply;
 
 use super::*;
@@ -133,7 +133,7 @@ fn predictions_are_the_laws() {
                 assert!((predicted / expected - 1.0).abs() < 1e-9, "{name}: {predicted} against {expected}");
             };
             check("SGLD", ratio_of(Sgld, FullGradient, direction), stationary_sgld(&p, h, temperature));
-            let baoab = ratio_of(Baoab { alpha: 0.4 }, FullGradient, direction);
+            let baoab = ratio_of(Baoab { alpha: 0.4, ..Baoab::default() }, FullGradient, direction);
             check("BAOAB", baoab, stationary_baoab(&p, 0.4, h, temperature));
             for (alpha, steps) in [(0.0, 1), (0.01, 5), (0.3, 3)] {
                 let dynamics = Sghmc { alpha: alpha.into(), steps, noise: NoiseEstimate::Fixed(0.0) };

@@ -31,7 +31,7 @@ where
 fn velocities_follow_a_step_size_that_changes() {
     let close = |name: &str, found: f64| assert!((found - 1.0).abs() < 0.13, "{name}: {found}");
     close("SGNHT", spread_after_a_change(Sgnht { a: 1e-3.into(), thermostats: Thermostats::Global }));
-    close("BAOAB", spread_after_a_change(Baoab { alpha: 1e-3 }));
+    close("BAOAB", spread_after_a_change(Baoab { alpha: 1e-3, ..Baoab::default() }));
     close("BADODAB", spread_after_a_change(Badodab { a: 1e-3.into(), thermostats: Thermostats::Global }));
 }
 
@@ -69,7 +69,8 @@ fn thermostats_follow_a_step_size_that_changes() {
 fn a_chain_resumed_where_the_step_size_changes_goes_on_bit_for_bit() {
     let p = Problem::new(1, 0.0);
     let step_size = || StepSize::from(|t: u64| 0.01 / (1.0 + t as f64));
-    let make = |seed| p.chain(&recipe(Baoab { alpha: 0.1 }, FullGradient, step_size(), 1.0), &[0.5], seed);
+    let make =
+        |seed| p.chain(&recipe(Baoab { alpha: 0.1, ..Baoab::default() }, FullGradient, step_size(), 1.0), &[0.5], seed);
     let (mut chain, mut resumed) = (make(3), make(4));
     for _ in 0..10 {
         chain.step().unwrap();

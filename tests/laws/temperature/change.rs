@@ -32,7 +32,7 @@ fn assert_goes_on<D: Dynamics<FullGradient> + Clone + Debug + 'static>(dynamics:
     changing.step().unwrap();
     assert_eq!(changing.position(), [2.0], "{name}: the first step was not rejected");
     let mut started = run(&gamma(), dynamics, 0.3).temperature(AFTER).start(&start).unwrap();
-    *started.kernel().noise() = changing.kernel().noise().clone();
+    *started.chain().noise() = changing.chain().noise().clone();
     for step in 1..=10 {
         changing.step().unwrap();
         started.step().unwrap();
@@ -102,7 +102,7 @@ fn splittings_follow_a_change_of_the_temperature() {
         }
     };
     let start = full([1], 2.0);
-    let baoab = run(&gamma(), Baoab { alpha: a }, h).temperature(switched(4)).seed(9);
+    let baoab = run(&gamma(), Baoab { alpha: a, ..Baoab::default() }, h).temperature(switched(4)).seed(9);
     compare(false, &mut baoab.start(&start).unwrap());
     let badodab = run(&gamma(), Badodab { a: a.into(), ..Badodab::default() }, h).temperature(switched(4)).seed(9);
     compare(true, &mut badodab.start(&start).unwrap());
@@ -120,10 +120,10 @@ fn checkpoints_know_the_temperature() {
             for _ in 0..saved_after {
                 whole.step().unwrap();
             }
-            let saved = whole.kernel().save().unwrap();
-            resumed.kernel().restore(&saved).unwrap();
-            for chain in [&mut whole, &mut resumed] {
-                chain.kernel().relocate(&[0.3]).unwrap();
+            let saved = whole.chain().save().unwrap();
+            resumed.chain().restore(&saved).unwrap();
+            for sampler in [&mut whole, &mut resumed] {
+                sampler.chain().relocate(&[0.3]).unwrap();
             }
             for step in 0..8 {
                 whole.step().unwrap();

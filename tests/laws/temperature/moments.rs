@@ -229,7 +229,7 @@ fn sghmc() {
     assert_moments(Sghmc::default(), (S, 1.0), 10_000, Bias::of_variance(2.0 * S + alpha));
 }
 
-/// The thermostat settles at a, and with a friction of ξ the variance of Euler's rule is smaller by ξ/2.
+/// The thermostat has mean a, and with a friction of ξ the variance of Euler's rule is smaller by ξ/2.
 #[test]
 fn sgnht() {
     let a = 0.03;

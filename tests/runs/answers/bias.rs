@@ -61,7 +61,7 @@ fn a_grossly_biased_run_is_a_problem_however_well_it_mixes() {
     let fit = run(Sgld, 1e-3, 10);
     let sd = fit.summary().row("theta").unwrap().sd * (N as f64).sqrt();
     assert!(sd > 4.0, "the run is not biased: {sd}");
-    let row = fit.summary().row("theta").unwrap().clone();
+    let row = *fit.summary().row("theta").unwrap();
     assert!(row.r_hat < 1.01 && row.ess_bulk > 400.0, "{row:?}");
     let check = fit.check();
     assert!(!check.passed() && !check.to_string().starts_with("no problem found"), "{check}");

@@ -21,7 +21,7 @@ fn columns_have_arviz_names_and_every_row_is_there() {
 #[test]
 fn numbers_are_those_of_the_draws() {
     let fit = independent(&[("x", &[1])], 4, 1000);
-    let row = fit.summary().row("x").unwrap().clone();
+    let row = *fit.summary().row("x").unwrap();
     let draws: Vec<f64> = fit.element("x").unwrap().concat();
     let mean = draws.iter().sum::<f64>() / 4000.0;
     let sd = (draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 3999.0).sqrt();

@@ -48,7 +48,7 @@ fn other_parameters_are_refused() {
 }
 
 #[test]
-fn derived_fits_keep_the_mode_and_its_warning() {
+fn the_mode_follows_the_parameters_and_keeps_its_warning() {
     let mode = sgmcmc::mode::Mode {
         theta: vec![1.0, 2.0, 3.0],
         log_posterior: -5.0,
@@ -59,13 +59,17 @@ fn derived_fits_keep_the_mode_and_its_warning() {
         ending: sgmcmc::mode::SearchOutcome::IterationLimit,
         promised_gain: Some(40.0),
     };
-    let fit = fit().with_mode(Some(mode));
+    let fit = fit().with_mode(Some(mode.clone()));
     let warned = |fit: &Fit| fit.check().to_string().contains("mode");
     assert!(warned(&fit));
-    let derived = fit.derive_flat("first", &[1], |x, out| out[0] = x[0]).unwrap();
-    for kept in [derived, fit.only(&["bias"]).unwrap()] {
-        assert_eq!(kept.mode(), fit.mode());
-        assert!(warned(&kept));
+    let flat = fit.derive_flat("first", &[1], |x, out| out[0] = x[0]).unwrap();
+    let typed = fit.derive("first", &like(), |w: Weights| w.bias).unwrap();
+    let only = fit.only(&["beta"]).unwrap();
+    for (changed, theta) in
+        [(flat, vec![1.0, 2.0, 3.0, 1.0]), (typed, vec![1.0, 2.0, 3.0, 1.0]), (only, vec![2.0, 3.0])]
+    {
+        assert_eq!(changed.mode(), Some(&sgmcmc::mode::Mode { theta, ..mode.clone() }));
+        assert!(warned(&changed));
     }
 }
 
