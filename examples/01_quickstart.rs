@@ -1,12 +1,12 @@
 //! Logistic regression: from a model as closures to posterior draws, in one call.
 //!
-//! The data are 100 000 simulated observations, so the true coefficients are known. `sgldcv` finds the posterior mode,
-//! centers its control variates there, and starts two chains there. The last line shows how much control variates
-//! reduce the variance of the gradient.
+//! The data are 100 000 simulated observations, so the true coefficients are known. `auto` needs no step size, no
+//! minibatch size and no number of draws: it chooses them, says why, and samples until the draws are good enough. Ctrl-C
+//! ends the sampling early and keeps the draws. The exit code is 1 if the check of the fit finds a problem.
 //!
 //! ```text
 //! cargo run --release --example quickstart
-//! cargo run --release --example quickstart -- --out target/quickstart
+//! cargo run --release --example quickstart -- --effective-draws 2000 --out target/quickstart
 //! cargo run --release --example quickstart -- --help
 //! ```
 
@@ -14,16 +14,17 @@
 mod flags;
 
 use std::path::Path;
+use std::process::ExitCode;
 
 use flags::Flags;
 use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;
 use sgmcmc::distributions::{BernoulliLogits, Laplace};
-use sgmcmc::gradient::{ControlVariate, GradientNoise, MinibatchGradient};
-use sgmcmc::minibatch::WithoutReplacement;
 use sgmcmc::prelude::*;
 use sgmcmc::report::{Prior, Report};
 use sgmcmc::rng::StreamRng;
+use sgmcmc::run::StopSignal;
+use sgmcmc::tuning::Goal;
 
 const OBSERVATIONS: usize = 100_000;
 const COVARIATES: usize = 8;
@@ -42,12 +43,14 @@ struct Observations {
     y: Tensor<1>,
 }
 
-fn main() -> sgmcmc::Result<()> {
-    let mut flags = Flags::new("Logistic regression by SGLD with control variates.");
-    let draws = flags.get("draws", 20_000, "draws per chain");
-    let h = flags.get("step-size", 2e-5, "step size");
-    let minibatch = flags.get("minibatch", 500, "observations per gradient");
-    let out = flags.get("out", String::new(), "directory for the fit, the summary and the report; empty: not written");
+fn main() -> sgmcmc::Result<ExitCode> {
+    let goal = Goal::default();
+    let mut flags = Flags::new("Logistic regression without a step size, a minibatch size or a number of draws.");
+    let effective_draws =
+        flags.get("effective-draws", goal.effective_draws, "smallest effective sample size of any value");
+    let bias = flags.get("bias", goal.bias, "accepted relative error of variances");
+    let seed = flags.get("seed", 0, "seed of the random numbers");
+    let out = flags.get("out", String::new(), "directory for fit, summary, report and figures; empty: not written");
     let progress = flags.finish();
 
     println!("{OBSERVATIONS} SIMULATED observations of {COVARIATES} covariates and a binary response");
@@ -61,38 +64,29 @@ fn main() -> sgmcmc::Result<()> {
     .prior(|w: Weights| Laplace::new(0.0, 1.0).log_prob(w.beta).sum() + Laplace::new(0.0, 1.0).log_prob(w.bias));
 
     let start = Weights { bias: zeros([1]), beta: zeros([COVARIATES]) };
-    let fit = sgldcv(&model, &data, h)
-        .minibatch(minibatch)
-        .seed(13)
-        .chains(2)
-        .burn_in(1000)
+    let fit = auto(&model, &data)
+        .goal(Goal { effective_draws, bias, ..goal })
+        .seed(seed)
         .progress(progress)
-        .sample(&start, draws)?;
+        .stop_on(&StopSignal::on_ctrl_c()?)
+        .sample(&start)?;
 
+    if let Some(tuning) = &fit.info().tuning {
+        println!("\ndecisions ({:.1} s of tuning):", tuning.seconds);
+        tuning.decisions.iter().for_each(|decision| println!("- {decision}"));
+    }
     println!("\n{}", fit.summary());
     println!("truth: {truth:.3?}");
-
-    if let Some(mode) = fit.mode() {
-        println!("\nposterior mode: {mode}");
-        // The chains spend most of their time about one posterior standard deviation away from the mode. Measure the
-        // variance of the gradient there, with and without control variates.
-        let theta: Vec<f64> = fit.summary().rows().iter().zip(&mode.theta).map(|(row, mode)| mode + row.sd).collect();
-        let mut evaluator = model.with(&data).evaluator(&start)?;
-        let plain = MinibatchGradient::new(WithoutReplacement::new(minibatch));
-        let controlled = ControlVariate::new(WithoutReplacement::new(minibatch)).with_center(mode.theta.clone());
-        let plain = GradientNoise::measure(&plain, evaluator.as_mut(), &theta, 500, 1)?;
-        let controlled = GradientNoise::measure(&controlled, evaluator.as_mut(), &theta, 500, 1)?;
-        let ratio = controlled.reduction_from(&plain).total;
-        println!("\ncontrol variates divide the variance of a gradient from {minibatch} observations by {ratio:.0}");
-    }
+    let check = fit.check();
+    println!("\n{check}");
 
     if !out.is_empty() {
         write(&fit, Path::new(&out))?;
     }
-    Ok(())
+    Ok(if check.passed() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Writes the fit, its summary and a report to `folder`.
+/// Writes the fit, its summary, a report and figures to `folder`.
 fn write(fit: &Fit, folder: &Path) -> sgmcmc::Result<()> {
     std::fs::create_dir_all(folder)?;
     let summary = fit.summary();
@@ -100,14 +94,40 @@ fn write(fit: &Fit, folder: &Path) -> sgmcmc::Result<()> {
     std::fs::write(folder.join("summary.csv"), summary.to_csv())?;
     std::fs::write(folder.join("summary.md"), summary.to_markdown())?;
     Report::new(fit)
-        .title("Logistic regression by SGLD with control variates")
-        .prior("bias", Prior::density(|x| (-x.abs()).exp() / 2.0))
+        .title("Logistic regression on simulated data")
+        .prior("bias", laplace())
         .write(folder.join("report.html"))?;
+    draw(fit, folder)?;
     println!("\nwrote to {}:", folder.display());
     println!("  fit.sgmcmc    all draws; read them with `Fit::open`, `sgmcmc info` or `sgmcmc convert`");
     println!("  summary.csv   the summary with all digits; summary.md is rounded");
     println!("  report.html   diagnostics, summary and plots for a browser");
+    println!("  *.svg         one figure of each kind");
     Ok(())
+}
+
+/// Writes one figure of each kind to `folder`.
+fn draw(fit: &Fit, folder: &Path) -> sgmcmc::Result<()> {
+    let plot = fit.plot();
+    let figures = [
+        ("trace.svg", plot.trace("beta[0]")?),
+        ("rank.svg", plot.rank("beta[0]")?),
+        ("density.svg", plot.density("beta[0]")?),
+        ("autocorrelation.svg", plot.autocorrelation("beta[0]")?),
+        ("running_mean.svg", plot.running_mean("beta[0]")?),
+        ("forest.svg", plot.forest(&["bias", "beta"])?),
+        ("pair.svg", fit.plot().size(600, 560).pair(&["bias", "beta[0]", "beta[1]"])?),
+        ("prior_posterior.svg", plot.prior_posterior("beta[0]", &laplace())?),
+    ];
+    for (name, figure) in figures {
+        figure.save(folder.join(name))?;
+    }
+    Ok(())
+}
+
+/// Returns the density of the prior of every coefficient.
+fn laplace() -> Prior {
+    Prior::density(|x| (-x.abs()).exp() / 2.0)
 }
 
 /// Simulates the data; returns them with the true bias and coefficients.
