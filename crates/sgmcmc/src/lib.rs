@@ -39,6 +39,8 @@ pub use sgmcmc_gradient::curvature;
 pub use sgmcmc_gradient::mode;
 pub use sgmcmc_gradient::rng;
 pub use sgmcmc_gradient::{Columns, Constraint, Layout};
+#[cfg(feature = "models")]
+pub use sgmcmc_models as models;
 pub use sgmcmc_numerics as numerics;
 #[cfg(feature = "report")]
 pub use sgmcmc_report as report;
