@@ -224,7 +224,7 @@ impl Baoab {
 
 /// Adds half of a kick to the velocity.
 fn half_kick(velocity: &mut [f64], kick: &[f64]) {
-    velocity.iter_mut().zip(kick).for_each(|(v, kick)| *v += kick);
+    velocity.iter_mut().zip(kick).for_each(|(v, kick)| *v += 0.5 * kick);
 }
 
 /// Multiplies each coordinate of `v` by `factor` of its step size.
