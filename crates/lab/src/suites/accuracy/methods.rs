@@ -137,6 +137,34 @@ pub(super) fn nuts<T: Target>(
     Ok(Some(Row::new(method, &fit, seconds, gradients)))
 }
 
+/// Runs NUTS in coordinates whitened by the draws of `fit`. Returns `None` without the feature `nuts`.
+///
+/// # Errors
+///
+/// Returns the errors of the run.
+#[cfg(feature = "nuts")]
+pub(super) fn whitened_nuts<T: Target + Clone>(
+    target: &T,
+    start: &T::Params,
+    fit: &Fit,
+    length: (u64, usize),
+    seed: u64,
+) -> Result<Option<Row>> {
+    super::whitened_nuts::run(target, start, fit, length, seed).map(Some)
+}
+
+/// Returns `None`, because the feature `nuts` is disabled.
+#[cfg(not(feature = "nuts"))]
+pub(super) fn whitened_nuts<T: Target + Clone>(
+    _target: &T,
+    _start: &T::Params,
+    _fit: &Fit,
+    _length: (u64, usize),
+    _seed: u64,
+) -> Result<Option<Row>> {
+    Ok(None)
+}
+
 /// Returns `None`, because the feature `nuts` is disabled.
 #[cfg(not(feature = "nuts"))]
 pub(super) fn nuts<T: Target>(

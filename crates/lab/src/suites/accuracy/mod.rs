@@ -21,6 +21,8 @@ mod reference;
 mod reference_posteriors;
 mod scaling;
 mod table;
+#[cfg(feature = "nuts")]
+mod whitened_nuts;
 mod workloads;
 
 use std::path::Path;
@@ -46,6 +48,7 @@ struct Options {
     seed: u64,
     observations: Option<usize>,
     nuts: (u64, usize),
+    whitens_nuts: bool,
     grid_steps: u64,
     reference: String,
     write_reference: String,
@@ -90,6 +93,7 @@ fn compare_workloads(names: &[&str], flags: &[String]) -> Result<Outcome> {
         seed: flags.get("seed", 1, "seed of all methods")?,
         observations: (observations > 0).then_some(observations),
         nuts: (warm_up, draws),
+        whitens_nuts: flags.get("whiten-nuts", false, "run NUTS in coordinates whitened by the draws of `auto`")?,
         grid_steps: flags.get("grid-steps", 20_000, "steps per chain of a setting of the grid; 0 omits the grid")?,
         reference: file(&mut flags, "reference", "CSV with name,mean,sd to compare with, instead of NUTS")?,
         write_reference: file(&mut flags, "write-reference", "CSV for the moments of NUTS")?,
@@ -143,7 +147,11 @@ fn compare<P: TensorTree, D: TensorTree>(workload: &Workload<P, D>, options: &Op
         println!("  NUTS is omitted, because --nuts-draws is 0");
         None
     } else {
-        let row = methods::nuts(target, start, options.nuts, options.seed).transpose();
+        let row = if options.whitens_nuts {
+            methods::whitened_nuts(target, start, &fit, options.nuts, options.seed).transpose()
+        } else {
+            methods::nuts(target, start, options.nuts, options.seed).transpose()
+        };
         if row.is_none() {
             println!("  NUTS is omitted: it needs --features nuts");
         }

@@ -29,7 +29,7 @@ pub(crate) struct Affine {
 
 impl Affine {
     /// Writes θ to `theta`.
-    fn apply(&self, u: &[f64], theta: &mut [f64]) {
+    pub(crate) fn apply(&self, u: &[f64], theta: &mut [f64]) {
         let rows = self.matrix.chunks_exact(u.len().max(1)).enumerate();
         for ((theta, center), (i, row)) in theta.iter_mut().zip(&self.center).zip(rows) {
             *theta = center + vector::dot(&row[i..], &u[i..]);
@@ -85,11 +85,7 @@ impl Target for Coordinates {
     type Params = Tensor<1>;
 
     fn evaluator(&self, start: &Tensor<1>) -> Result<Box<dyn Evaluator>> {
-        let (inner, layout) = (self.problem.evaluator()?, Layout::from_tree(start)?);
-        let dim = inner.dim();
-        layout.check_length(&vec![0.0; dim])?;
-        let (theta, gradient) = (vec![0.0; dim], vec![0.0; dim]);
-        Ok(Box::new(Transformed { inner, layout, affine: self.affine.clone(), theta, gradient, rows: Vec::new() }))
+        transformed(self.problem.evaluator()?, Layout::from_tree(start)?, self.affine.clone())
     }
 
     fn layout(&self, params: &Tensor<1>) -> Result<Layout> {
@@ -103,6 +99,21 @@ impl Target for Coordinates {
     fn unflatten(&self, layout: &Layout, like: &Tensor<1>, theta: &[f64]) -> Result<Tensor<1>> {
         TreeLayout::unflatten(layout, like, theta, &default_device())
     }
+}
+
+/// Returns the evaluator `inner` in the coordinates `layout`, which are affine or those of `inner`.
+///
+/// # Errors
+///
+/// Returns an error if `layout` does not have the dimension of `inner`.
+pub(crate) fn transformed(
+    inner: Box<dyn Evaluator>,
+    layout: Layout,
+    affine: Option<Arc<Affine>>,
+) -> Result<Box<dyn Evaluator>> {
+    let (theta, gradient) = (vec![0.0; inner.dim()], vec![0.0; inner.dim()]);
+    layout.check_length(&theta)?;
+    Ok(Box::new(Transformed { inner, layout, affine, theta, gradient, rows: Vec::new() }))
 }
 
 /// The evaluator of a model in other, unconstrained coordinates.
