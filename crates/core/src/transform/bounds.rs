@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | x > a | a + eʸ | y |
 //! | x < b | b − eʸ | y |
+//! | x ≥ 0, mirrored | \|y\| | 0 |
 //! | a < x < b | a + (b − a) σ(y) | log(b − a) + log σ(y) + log σ(−y) |
 
 use burn_tensor::Tensor;
@@ -19,6 +20,11 @@ pub(super) fn lower(a: f64, y: Tensor<2>) -> Constrained {
 /// Transforms `y` to values below `b`.
 pub(super) fn upper(b: f64, y: Tensor<2>) -> Constrained {
     Constrained { values: y.clone().exp().neg() + b, log_jacobian: y.sum() }
+}
+
+/// Transforms `y` to its absolute values. The log-Jacobian is zero.
+pub(super) fn mirrored(y: Tensor<2>) -> Constrained {
+    Constrained { values: y.clone().abs(), log_jacobian: y.sum() * 0.0 }
 }
 
 /// Transforms `y` to values between `a` and `b`.

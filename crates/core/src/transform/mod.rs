@@ -6,6 +6,7 @@ mod bounds;
 mod cholesky_correlation;
 mod ordered;
 mod simplex;
+mod softmax;
 mod unit_vector;
 
 use burn_tensor::Tensor;
@@ -27,10 +28,12 @@ pub(crate) fn constrain(constraint: Constraint, y: Tensor<2>) -> Constrained {
         Constraint::Upper(b) => bounds::upper(b, y),
         Constraint::Interval(a, b) => bounds::interval(a, b, y),
         Constraint::UnitInterval => bounds::interval(0.0, 1.0, y),
+        Constraint::Mirrored => bounds::mirrored(y),
         Constraint::Simplex => simplex::constrain(y),
         Constraint::Ordered => ordered::constrain(y),
         Constraint::PositiveOrdered => ordered::constrain_positive(y),
         Constraint::UnitVector => unit_vector::constrain(y),
         Constraint::CholeskyCorrelation => cholesky_correlation::constrain(y),
+        Constraint::Softmax => softmax::constrain(y),
     }
 }

@@ -3,7 +3,10 @@
 //! A sampler moves the unconstrained coordinates y. Closures, draws and summaries have the values x = f(y). The log
 //! density of y is log p(f(y)) + log |∂f/∂y|. The Jacobian is added once, with the prior, and is not tempered: at
 //! temperature T, of the model or of the run, the log density of y is log p(f(y))/T + log |∂f/∂y|, so that the values x
-//! have density proportional to p(x)^{1/T}. The transforms are those of Stan:
+//! have density proportional to p(x)^{1/T}. The transforms are those of Stan, except `Softmax` and `Mirrored`. With the
+//! latter both signs of y have the same value x = |y|, and the density of y is symmetric, so that a chain on y is the
+//! chain x ← |x + …| of papers on non-negative parameters. It can reach the boundary, where `Positive` cannot. The
+//! gradient jumps at zero unless that of log p vanishes there.
 //!
 //! | constraint | values x | coordinates | x = f(y) |
 //! |---|---|---|---|
@@ -12,7 +15,9 @@
 //! | `Upper(b)` | x < b | one each | b − eʸ |
 //! | `Interval(a, b)` | a < x < b | one each | a + (b − a) σ(y) |
 //! | `UnitInterval` | 0 < x < 1 | one each | σ(y) |
+//! | `Mirrored` | x ≥ 0 | one each | \|y\| |
 //! | `Simplex` | x > 0, Σx = 1 over the last axis | K − 1 | stick breaking |
+//! | `Softmax` | as `Simplex` | K | eʸᵏ/Σ eʸ |
 //! | `Ordered` | x₁ < x₂ < … over the last axis | K | x₁ = y₁, steps eʸ |
 //! | `PositiveOrdered` | 0 < x₁ < x₂ < … over the last axis | K | steps eʸ |
 //! | `UnitVector` | Σx² = 1 over the last axis | K | y/‖y‖ |
@@ -25,9 +30,11 @@
 mod cholesky_correlation;
 mod interval;
 mod lower;
+mod mirrored;
 mod ordered;
 mod positive_ordered;
 mod simplex;
+mod softmax;
 mod unit_vector;
 mod upper;
 
@@ -181,6 +188,8 @@ constraints! {
     interval, Interval(lower, upper) => interval::Interval { lower, upper };
     /// Values between zero and one.
     unit_interval, UnitInterval => interval::Interval { lower: 0.0, upper: 1.0 };
+    /// Values that are at least zero, the absolute values of their coordinates.
+    mirrored, Mirrored => mirrored::Mirrored;
     /// Vectors along the last axis with positive entries that sum to one.
     simplex, Simplex => simplex::Simplex;
     /// Vectors along the last axis with increasing entries.
@@ -191,12 +200,26 @@ constraints! {
     unit_vector, UnitVector => unit_vector::UnitVector;
     /// Lower Cholesky factors of correlation matrices in the last two axes.
     cholesky_correlation, CholeskyCorrelation => cholesky_correlation::CholeskyCorrelation;
+    /// Vectors along the last axis with positive entries that sum to one, with one coordinate per entry.
+    softmax, Softmax => softmax::Softmax;
 }
 
 /// Writes `free(x)` of each value into `y`. Returns the first value for which `free` returns `None` as an error.
 fn elementwise(x: &[f64], y: &mut [f64], free: impl Fn(f64) -> Option<f64>) -> Result<(), OutsideError> {
     for (index, (x, y)) in x.iter().zip(y).enumerate() {
         *y = free(*x).ok_or(OutsideError { index, value: *x })?;
+    }
+    Ok(())
+}
+
+/// Returns an error if a value is not positive or if the values do not sum to one.
+fn check_simplex(x: &[f64]) -> Result<(), OutsideError> {
+    if let Some(index) = x.iter().position(|x| x.is_nan() || *x <= 0.0) {
+        return Err(OutsideError { index, value: x[index] });
+    }
+    let total: f64 = x.iter().sum();
+    if (total - 1.0).abs() > TOLERANCE {
+        return Err(OutsideError { index: x.len() - 1, value: x[x.len() - 1] });
     }
     Ok(())
 }

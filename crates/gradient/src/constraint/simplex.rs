@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::{Groups, OutsideError, TOLERANCE, Transform, log_sigmoid};
+use super::{Groups, OutsideError, Transform, check_simplex, log_sigmoid};
 
 pub(super) struct Simplex;
 
@@ -29,13 +29,7 @@ impl Transform for Simplex {
     }
 
     fn unconstrain(&self, x: &[f64], y: &mut [f64]) -> Result<(), OutsideError> {
-        if let Some(index) = x.iter().position(|x| x.is_nan() || *x <= 0.0) {
-            return Err(OutsideError { index, value: x[index] });
-        }
-        let total: f64 = x.iter().sum();
-        if (total - 1.0).abs() > TOLERANCE {
-            return Err(OutsideError { index: x.len() - 1, value: x[x.len() - 1] });
-        }
+        check_simplex(x)?;
         // The loop starts at the end, so that the rest of the stick is a sum of positive numbers and not a difference.
         let mut rest = x[y.len()];
         for k in (0..y.len()).rev() {

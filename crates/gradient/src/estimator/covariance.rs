@@ -10,6 +10,7 @@ use sgmcmc_numerics::vector::{add_scaled, dot, scale};
 use super::GradientEstimator;
 use crate::error::Result;
 use crate::evaluator::Evaluator;
+use crate::layout::Split;
 use crate::minibatch::Minibatch;
 use crate::rng::StreamRng;
 use crate::settings;
@@ -180,6 +181,12 @@ impl NoiseCovariance {
     /// Returns the first error of `change`.
     pub fn transform(&mut self, mut change: impl FnMut(&mut [f64]) -> Result<()>) -> Result<()> {
         self.rows.chunks_exact_mut(self.dim.max(1)).try_for_each(&mut change)
+    }
+
+    /// Keeps only the free coordinates of `split`.
+    pub(super) fn restrict(&mut self, split: &Split) {
+        let free: Vec<f64> = self.rows.chunks_exact(self.dim.max(1)).flat_map(|row| split.free(row)).collect();
+        (self.rows, self.dim) = (free, split.layout().dim());
     }
 
     /// Returns uᵀ V u.

@@ -4,9 +4,11 @@
 //! implement [`Target`] in the crate `sgmcmc-core`. Models with a hand-written gradient implement [`AnalyticModel`].
 
 mod analytic;
+mod conditional;
 mod identity;
 
 pub use analytic::{Analytic, AnalyticEvaluator, AnalyticModel};
+pub(crate) use conditional::Conditional;
 pub use identity::ModelIdentity;
 
 use std::sync::Arc;

@@ -6,6 +6,7 @@ use std::ops::Range;
 use serde::Serialize;
 
 use crate::constraint::{Constraint, Groups};
+use crate::error::{Error, Result};
 
 /// A named parameter: its shape, its constraint, and its ranges in the two flat vectors.
 ///
@@ -46,6 +47,53 @@ impl Block {
     /// group.
     pub fn group_shape(&self) -> [usize; 2] {
         [self.groups.count, self.groups.free]
+    }
+
+    /// Writes the values of the coordinates `theta` of this parameter into `values`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Length`] if `theta` or `values` has the wrong length.
+    pub fn values_into(&self, theta: &[f64], values: &mut [f64]) -> Result<()> {
+        self.check_lengths(values, theta)?;
+        match &self.constraint {
+            None => values.copy_from_slice(theta),
+            Some(constraint) => self.pairs(theta, values).for_each(|(y, x)| constraint.constrain(y, x)),
+        }
+        Ok(())
+    }
+
+    /// Writes the coordinates of `values` of this parameter into `theta`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if `values` or `theta` has the wrong length, or if a value is not finite or violates the
+    /// constraint.
+    pub fn coordinates(&self, values: &[f64], theta: &mut [f64]) -> Result<()> {
+        self.check_lengths(values, theta)?;
+        if let Some(index) = values.iter().position(|value| !value.is_finite()) {
+            return Err(Error::StartNotFinite { element: self.element(index), value: values[index] });
+        }
+        let Some(constraint) = self.constraint else {
+            theta.copy_from_slice(values);
+            return Ok(());
+        };
+        let (free, length) = (self.groups.free.max(1), self.groups.values.max(1));
+        for (group, (y, x)) in theta.chunks_exact_mut(free).zip(values.chunks_exact(length)).enumerate() {
+            constraint.unconstrain(x, y).map_err(|outside| Error::OutsideSupport {
+                element: self.element(group * self.groups.values + outside.index),
+                value: outside.value,
+                parameter: self.name.clone(),
+                constraint,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Checks the numbers of values and coordinates.
+    fn check_lengths(&self, values: &[f64], theta: &[f64]) -> Result<()> {
+        super::check("the values of a parameter", self.values.len(), values.len())?;
+        super::check("the coordinates of a parameter", self.range.len(), theta.len())
     }
 
     /// Returns an iterator over the coordinates and the values of each group.

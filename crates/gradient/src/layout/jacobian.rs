@@ -8,7 +8,7 @@ impl Layout {
     /// `factor` times its gradient to `gradient`.
     ///
     /// The log-Jacobian is summed over all constrained parameters and is zero without them. If a constraint has more
-    /// coordinates than its values have dimensions ([`UnitVector`](crate::Constraint::UnitVector)), its term is the one
+    /// coordinates than its values have dimensions ([`UnitVector`](crate::Constraint::UnitVector), [`Softmax`](crate::Constraint::Softmax)), its term is the one
     /// that it adds to the log density.
     ///
     /// # Errors

@@ -2,12 +2,14 @@
 
 mod block;
 mod jacobian;
+mod split;
 #[cfg(test)]
 mod tests;
 
 use serde::{Deserialize, Serialize};
 
 pub use block::Block;
+pub use split::Split;
 
 use crate::constraint::{Constraint, Groups};
 use crate::error::{Error, Result};
@@ -178,11 +180,7 @@ impl Layout {
         self.check_length(theta)?;
         self.check_values(values)?;
         for block in &self.blocks {
-            let (y, x) = (&theta[block.range.clone()], &mut values[block.values.clone()]);
-            match &block.constraint {
-                None => x.copy_from_slice(y),
-                Some(constraint) => block.pairs(y, x).for_each(|(y, x)| constraint.constrain(y, x)),
-            }
+            block.values_into(&theta[block.range.clone()], &mut values[block.values.clone()])?;
         }
         Ok(())
     }
@@ -199,20 +197,7 @@ impl Layout {
         }
         let mut theta = vec![0.0; self.dim()];
         for block in &self.blocks {
-            let (y, x) = (&mut theta[block.range.clone()], &values[block.values.clone()]);
-            let Some(constraint) = block.constraint else {
-                y.copy_from_slice(x);
-                continue;
-            };
-            let groups = y.chunks_exact_mut(block.groups.free.max(1)).zip(x.chunks_exact(block.groups.values.max(1)));
-            for (group, (y, x)) in groups.enumerate() {
-                constraint.unconstrain(x, y).map_err(|outside| Error::OutsideSupport {
-                    element: block.element(group * block.groups.values + outside.index),
-                    value: outside.value,
-                    parameter: block.name.clone(),
-                    constraint,
-                })?;
-            }
+            block.coordinates(&values[block.values.clone()], &mut theta[block.range.clone()])?;
         }
         Ok(theta)
     }

@@ -23,10 +23,12 @@ fn every_constraint() {
     constrained(Constraint::Upper(3.0), start(&[0.5, 2.0]));
     constrained(Constraint::Interval(-1.0, 4.0), start(&[0.5, 2.0]));
     constrained(Constraint::UnitInterval, start(&[0.5, 0.25]));
+    constrained(Constraint::Mirrored, start(&[0.5, 0.25]));
     constrained(Constraint::Simplex, start(&[0.2, 0.3, 0.1, 0.4]));
     constrained(Constraint::Ordered, start(&[-0.5, 0.3, 2.0]));
     constrained(Constraint::Ordered, start(&[-0.5]));
     constrained(Constraint::PositiveOrdered, start(&[0.5, 0.7, 2.0]));
+    constrained(Constraint::Softmax, start(&[0.2, 0.3, 0.5]));
     constrained(Constraint::UnitVector, start(&[0.6, 0.0, -0.8]));
 }
 
