@@ -149,6 +149,13 @@ pub enum Problem {
     #[error("there is no observation in it")]
     Empty,
 
+    /// A document without words, counted from 1.
+    #[error("document {document} has no words: remove it, or keep such documents with `allow_empty`")]
+    EmptyDocument {
+        /// The number of the document, counted from 1.
+        document: u64,
+    },
+
     /// A fit without draws.
     #[error("there is no draw in it: it is empty, or the run was killed before its first flush")]
     NoDraws,

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use sgmcmc_gradient::minibatch::IntoScheme;
-use sgmcmc_gradient::{ModeFinder, Result, Target, settings};
+use sgmcmc_gradient::{ModeFinder, Result, Target};
 
 use super::checkpoint::{CheckpointInterval, CheckpointStore, Checkpoints};
 use super::monitor::{ProgressOption, StopSignal};
+use super::plan::Plan;
 use super::{FindMode, Minibatched, NoMode};
-use crate::gibbs::{GibbsFactory, GibbsUpdate};
+use crate::compose::{GibbsStep, GibbsUpdate, Update, UpdateFactory};
 use crate::schedule::{Halved, SharedSchedule};
 use crate::step_size::StepSize;
 use crate::threshold::SamplingThreshold;
@@ -31,7 +32,8 @@ use crate::threshold::SamplingThreshold;
 /// | [`memory_limit`](Self::memory_limit) | 4 GiB | largest size of the stored draws, in bytes |
 /// | [`undefined_limit`](Self::undefined_limit) | 100 | number of consecutive iterations without a finite log posterior that end a chain |
 /// | [`find_mode`](Self::find_mode) | only with control variates | search for the posterior mode, and start there |
-/// | [`gibbs`](Self::gibbs) | none | update of some parameters after every step |
+/// | [`gibbs`](Self::gibbs), [`update`](Self::update) | none | updates of some parameters or latent variables after every step, in this order |
+/// | [`hold`](Self::hold) | none | parameters that the dynamics do not move |
 /// | [`collect_below`](Self::collect_below) | none | sampling threshold from which draws are kept |
 /// | [`progress`](Self::progress) | off | progress reports |
 /// | [`stop_on`](Self::stop_on) | none | signal that ends chains early |
@@ -103,45 +105,19 @@ pub struct Builder<T, D, G, M = NoMode> {
     pub(super) plan: Plan,
 }
 
-/// Run settings that do not depend on the algorithm.
-#[derive(Clone, Debug)]
-pub(super) struct Plan {
-    pub(super) seed: u64,
-    pub(super) chains: usize,
-    pub(super) burn_in: u64,
-    pub(super) thin: u64,
-    pub(super) jitter: f64,
-    pub(super) memory_limit: usize,
-    pub(super) undefined_limit: u64,
-    pub(super) progress: ProgressOption,
-    pub(super) stop: StopSignal,
-    pub(super) checkpoints: Option<Checkpoints>,
-    pub(super) gibbs: Option<GibbsFactory>,
-    pub(super) threshold: Option<SamplingThreshold>,
-    /// True if the bias of chains is predicted when they end.
-    pub(super) predicts_bias: bool,
-}
-
 impl<T: Target, D, G> Builder<T, D, G> {
     /// Creates a run of the algorithm `dynamics` with the gradient estimator `gradient` and the step size `step_size`.
     pub fn new(target: T, dynamics: D, gradient: G, step_size: impl Into<StepSize>) -> Self {
-        let plan = Plan {
-            seed: 0,
-            chains: 1,
-            burn_in: 0,
-            thin: 1,
-            jitter: 10.0,
-            memory_limit: 4 << 30,
-            undefined_limit: 100,
-            progress: ProgressOption::Off,
-            stop: StopSignal::new(),
-            checkpoints: None,
-            gibbs: None,
-            threshold: None,
-            predicts_bias: true,
-        };
         let (step_size, temperature) = (step_size.into(), 1.0.into());
-        Self { target: Arc::new(target), dynamics, gradient, mode: NoMode, step_size, temperature, plan }
+        Self {
+            target: Arc::new(target),
+            dynamics,
+            gradient,
+            mode: NoMode,
+            step_size,
+            temperature,
+            plan: Plan::default(),
+        }
     }
 }
 
@@ -299,11 +275,30 @@ impl<T, D, G, M> Builder<T, D, G, M> {
         self
     }
 
-    /// Sets an update of some parameters that follows every step. `make` creates the update of each chain from the
-    /// index of the chain.
+    /// Adds a Gibbs update, which draws some parameters given all others. `make` creates the update of each chain from
+    /// the index of the chain. See [`update`](Self::update) for the order of updates.
     #[must_use]
-    pub fn gibbs<U: GibbsUpdate + 'static>(mut self, make: impl Fn(usize) -> U + Send + Sync + 'static) -> Self {
-        self.plan.gibbs = Some(GibbsFactory::new(make));
+    pub fn gibbs<U: GibbsUpdate + 'static>(self, make: impl Fn(usize) -> U + Send + Sync + 'static) -> Self {
+        self.update(move |chain| GibbsStep::new(make(chain)))
+    }
+
+    /// Adds an update of some parameters or latent variables. Each iteration is a step of the dynamics followed by all
+    /// updates, in the order in which they were added. `make` creates the update of each chain from the index of the
+    /// chain. Each of M interleaved chains has its own update, see [`sample`](Self::sample).
+    #[must_use]
+    pub fn update<U: Update + 'static>(mut self, make: impl Fn(usize) -> U + Send + Sync + 'static) -> Self {
+        self.plan.updates.push(UpdateFactory::new(make));
+        self
+    }
+
+    /// Exempts the parameter `name` from the dynamics. Only [updates](Self::update) move it.
+    ///
+    /// Gradients are estimated with all parameters, so that they stay unbiased when an update changes a held one, with
+    /// every estimator. A [mode search](Self::find_mode) moves held parameters too, and chains with a common start begin
+    /// at the mode; [`jitter`](Self::jitter) leaves them alone.
+    #[must_use]
+    pub fn hold(mut self, name: impl Into<String>) -> Self {
+        self.plan.held.push(name.into());
         self
     }
 
@@ -317,7 +312,7 @@ impl<T, D, G, M> Builder<T, D, G, M> {
     /// model, its parameters, the algorithm, the estimator, the start, the seed, step sizes and temperatures. Models
     /// are compared by their recorded operations or, on the eager engine and for hand-written models, by their values
     /// at several points. Schedules given by closures are compared at the first 1024 iterations and at increasing
-    /// distances after them. Gibbs updates and closures in sinks are not compared.
+    /// distances after them. Updates and closures in sinks are not compared.
     ///
     /// See [`CheckpointInterval`] for an example.
     #[must_use]
@@ -336,15 +331,5 @@ impl<T, D, G, M> Builder<T, D, G, M> {
     pub(crate) fn saved_draws(&self) -> Result<usize> {
         let Some(checkpoints) = &self.plan.checkpoints else { return Ok(0) };
         (0..self.plan.chains).try_fold(0, |most, chain| Ok(checkpoints.saved_draws(chain)?.max(most)))
-    }
-}
-
-impl Plan {
-    /// Checks the settings.
-    pub(super) fn check(&self) -> Result<()> {
-        settings::at_least("the number of chains", self.chains, 1, "run at least 1 chain")?;
-        settings::at_least("thin", self.thin, 1, "take at least 1 iteration per draw")?;
-        settings::non_negative("jitter", self.jitter)?;
-        self.threshold.map_or(Ok(()), |threshold| threshold.check())
     }
 }

@@ -4,10 +4,10 @@ use std::time::Instant;
 
 use sgmcmc_gradient::{Error, Result};
 
-use super::builder::Plan;
 use super::checkpoint::{Checkpointer, Cursor};
 use super::guard::guard;
 use super::monitor::ProgressClock;
+use super::plan::Plan;
 use crate::chain::{Chain, Cost, StepInfo};
 use crate::prediction::{EVALUATIONS, PredictionPlan};
 use sgmcmc_fit::sink::{Draw, Sink};
@@ -48,7 +48,7 @@ pub(super) fn run_chain<S: Sink>(
         let restored = guard(|| "a sink".into(), || checkpointer.restore(run.chain.as_mut(), &mut sink, draws))?;
         run.cursor = restored.unwrap_or(run.cursor);
     }
-    let total = plan.burn_in.saturating_add(plan.thin.saturating_mul(draws as u64));
+    let total = plan.iterations(draws);
     let mut clock = ProgressClock::new(plan.progress.clone(), index, run.chain.info().iterations, total);
     let outcome = catch(&mut run, |run| run.finish(&mut sink, plan, draws, checkpointer.as_mut(), &mut clock));
     let info = run.chain.info();
@@ -94,7 +94,7 @@ impl Phase {
     /// Describes the phase after `iterations` iterations.
     fn describe(self, iterations: u64) -> String {
         let what = match self {
-            Self::Step => "a schedule, a Gibbs update or another closure of a step",
+            Self::Step => "a schedule, an update or another closure of a step",
             Self::Record => "a sink that took a draw",
             Self::Save => "a sink that was saved",
             Self::Report => "the progress reporter",
@@ -179,7 +179,7 @@ impl Run {
         if gradients < LEAST_ESTIMATES {
             return Bias::NotExamined(format!("a chain made fewer than {LEAST_ESTIMATES} gradient estimates"));
         }
-        let all = self.chain.evaluator().observations();
+        let all = self.chain.observations();
         let per_gradient = if minibatch == 0 { all } else { minibatch };
         // A twentieth of the gradients of single observations that the run evaluated.
         let budget = gradients.saturating_mul(per_gradient as u64) / (20 * EVALUATIONS as u64);

@@ -4,34 +4,34 @@ use std::sync::Arc;
 
 use rand::RngExt;
 use rand_distr::StandardNormal;
-use rayon::prelude::*;
 use sgmcmc_gradient::fingerprint::Fingerprinter;
-use sgmcmc_gradient::{ChainRng, Error, Fingerprint, GradientEstimator, Layout, Mode, Result, Target};
+use sgmcmc_gradient::{ChainRng, Error, Fingerprint, GradientEstimator, Layout, Mode, Result, Split, Target};
 
-use super::builder::{Builder, Plan};
-use super::checkpoint::{Checkpointer, RunFingerprint, Schedules};
-use super::driver::{ChainResult, Task};
+use super::builder::Builder;
+use super::checkpoint::{RunFingerprint, Schedules};
+use super::driver::ChainResult;
 use super::guard::guard;
+use super::plan::Plan;
 use super::starts::ChainStart;
-use super::{ModePlan, Sampler, Starts, driver, files};
-use crate::chain::{Chain, ChainSpec};
+use super::team::{self, Member, Team};
+use super::{ModePlan, Sampler, Starts};
+use crate::chain::{Chain, ChainSpec, GradientChain};
+use crate::compose::{Composed, Updates};
 use crate::dynamics::Dynamics;
-use sgmcmc_fit::sink::{Interleaved, Memory, Schema, Sink};
-use sgmcmc_fit::{Bias, ChainOutcome, Fit, RunInfo};
+use sgmcmc_fit::sink::{Memory, Sink};
+use sgmcmc_fit::{ChainOutcome, Fit, RunInfo};
 
 /// A run that is ready to start.
 struct Prepared<D, G> {
     spec: ChainSpec<D, G>,
     layout: Layout,
+    /// The division into free and held parameters, if some are held.
+    split: Option<Split>,
     chains: Vec<ChainStart>,
+    /// The updates of the first chain, which name the statistics. Those of the others are made where they start, so that
+    /// a panic there ends one chain only.
+    updates: Vec<Updates>,
     mode: Option<Mode>,
-}
-
-/// A run that has ended.
-struct FinishedRun<O> {
-    result: ChainResult<O>,
-    /// True if the run reached its first step.
-    started: bool,
 }
 
 impl<T, D, G, M> Builder<T, D, G, M>
@@ -48,10 +48,11 @@ where
     /// Returns an error if a setting is out of range, the start is not in the support, or the model fails there.
     pub fn start(&self, start: &T::Params) -> Result<Sampler<T::Params>> {
         let one = Plan { chains: 1, ..self.plan.clone() };
-        let Prepared { spec, chains, mode, .. } = self.prepare(&Starts::Same(start), &one)?;
-        let mut chains = chains.into_iter();
-        let Some(first) = chains.next() else { return Err(Error::EmptyModel) };
-        let chain = self.chain(&spec, first, 0)?;
+        let Prepared { spec, split, chains, updates, mode, .. } = self.prepare(&Starts::Same(start), &one)?;
+        let Some(start_of_chain) = chains.into_iter().next() else {
+            return Err(Error::EmptyModel);
+        };
+        let chain = self.chain(&spec, split, start_of_chain, updates, 0)?;
         Sampler::new(chain, self.target.clone(), start, mode)
     }
 
@@ -73,24 +74,14 @@ where
         T::Params: 'a,
     {
         let prepared = self.prepare(&start.into(), &self.plan)?;
-        let draws = self.whole_rounds(draws);
-        let values = prepared.layout.value_count();
-        let stats = self.stat_names(&prepared.layout).len();
-        let needed = Memory::bytes(draws, values, stats).saturating_mul(self.plan.chains);
-        if needed > self.plan.memory_limit {
-            return Err(Error::memory(
-                format!("storing {draws} draws of {values} values"),
-                needed,
-                self.plan.memory_limit,
-                "use `thin`, or `sample_into` with `Moments` or `TestFunction`, which keep a few numbers; or raise `memory_limit`",
-            ));
-        }
+        let draws = team::whole_rounds(draws, self.interleaved_chains());
+        let stats = self.stat_names(&prepared).len();
+        self.plan.check_memory(draws, prepared.layout.value_count(), stats)?;
         let (layout, mode) = (prepared.layout.clone(), prepared.mode.clone());
         let observations = prepared.chains.first().map_or(0, |start| start.evaluator.observations());
         let chains = self.run(&self.plan, prepared, draws, |_| Memory::default())?;
         let info = self.info(observations, &chains);
-        let (chains, outcomes) = chains.into_iter().map(|chain| (chain.output, chain.outcome)).unzip();
-        Ok(Fit::new(layout, chains)?.with_outcomes(outcomes)?.with_mode(mode).with_info(info))
+        Ok(team::fit(layout, chains, info)?.with_mode(mode))
     }
 
     /// Passes `draws` draws of every chain to a sink of its own. `sink` creates the sink from the index of the chain.
@@ -115,7 +106,7 @@ where
         let prepared = self.prepare(&start.into(), &self.plan)?;
         // The outputs of sinks do not include a prediction of the bias.
         let plan = Plan { predicts_bias: false, ..self.plan.clone() };
-        let chains = self.run(&plan, prepared, self.whole_rounds(draws), sink)?;
+        let chains = self.run(&plan, prepared, team::whole_rounds(draws, self.interleaved_chains()), sink)?;
         Ok(chains.into_iter().map(|chain| (chain.output, chain.outcome)).collect())
     }
 
@@ -124,15 +115,12 @@ where
         self.dynamics.interleaved_chains().max(1)
     }
 
-    /// Rounds `draws` up so that all interleaved chains have the same number of draws.
-    fn whole_rounds(&self, draws: usize) -> usize {
-        let chains = self.interleaved_chains();
-        draws.div_ceil(chains).saturating_mul(chains)
-    }
-
     /// Resolves the starts, searches for the mode and checks the settings. Converts panics into errors.
     fn prepare(&self, starts: &Starts<'_, T::Params>, plan: &Plan) -> Result<Prepared<D, G>> {
-        guard(|| "a closure that draws starts, a schedule or a mode search".into(), || self.try_prepare(starts, plan))
+        guard(
+            || "a closure that draws starts or makes updates, a schedule or a mode search".into(),
+            || self.try_prepare(starts, plan),
+        )
     }
 
     /// Implements [`prepare`](Self::prepare), without the conversion of panics.
@@ -142,10 +130,12 @@ where
         let mut chains = (0..plan.chains).map(resolve).collect::<Result<Vec<_>>>()?;
         let Some(first) = chains.first() else { return Err(Error::EmptyModel) };
         let layout = first.evaluator.layout().clone();
-        let workspace = self.dynamics.workspace(layout.dim()).saturating_mul(plan.chains);
+        let split = if plan.held.is_empty() { None } else { Some(Split::new(&layout, &plan.held)?) };
+        let dim = split.as_ref().map_or(layout.dim(), |split| split.layout().dim());
+        let workspace = self.dynamics.workspace(dim).saturating_mul(plan.chains);
         if workspace > plan.memory_limit {
             return Err(Error::memory(
-                format!("the matrices of the algorithm in {} dimensions for {} chains", layout.dim(), plan.chains),
+                format!("the matrices of the algorithm in {dim} dimensions for {} chains", plan.chains),
                 workspace,
                 plan.memory_limit,
                 "use an algorithm or a setting without dense matrices, run fewer chains, or raise `memory_limit`",
@@ -168,9 +158,16 @@ where
             temperature: self.temperature.clone(),
         };
         if plan.chains > 1 && common && plan.jitter > 0.0 {
-            self.spread_out(&spec, &layout, starts, &mut chains)?;
+            self.spread_out(&spec, &layout, split.as_ref(), starts, &mut chains)?;
         }
-        Ok(Prepared { spec, layout, chains, mode })
+        Ok(Prepared { spec, layout, split, chains, updates: self.updates(0), mode })
+    }
+
+    /// Makes the updates of each interleaved chain of run number `run`.
+    fn updates(&self, run: usize) -> Vec<Updates> {
+        let interleaved = self.interleaved_chains();
+        let indices = run * interleaved..(run + 1) * interleaved;
+        indices.map(|index| self.plan.updates.iter().map(|update| update.make(index)).collect()).collect()
     }
 
     /// Moves every start by `jitter` √h F z, where M = F Fᵀ is the initial matrix of the algorithm.
@@ -178,6 +175,7 @@ where
         &self,
         spec: &ChainSpec<D, G>,
         layout: &Layout,
+        split: Option<&Split>,
         starts: &Starts<'_, T::Params>,
         chains: &mut [ChainStart],
     ) -> Result<()> {
@@ -185,13 +183,15 @@ where
         // The matrix may depend on the state of a chain. A temporary chain at the common start provides it.
         let mut chain = if self.dynamics.is_preconditioned() {
             let ChainStart { evaluator, .. } = starts.resolve(&*self.target, self.plan.chains, self.plan.seed, 0)?;
-            Some(spec.start(evaluator, &common.theta, ChainRng::new(self.plan.seed, 0))?)
+            Some(spec.start_holding(evaluator, &common.theta, ChainRng::new(self.plan.seed, 0), split.cloned())?)
         } else {
             None
         };
+        let layout = split.map_or(layout, Split::layout);
         let mut step_schedule = self.step_size.resolve(layout, &self.temperature)?;
         let context = step_schedule.context(0)?;
-        for (index, ChainStart { theta, .. }) in chains.iter_mut().enumerate() {
+        for (index, start) in chains.iter_mut().enumerate() {
+            let mut theta = split.map_or_else(|| start.theta.clone(), |split| split.free(&start.theta));
             let mut rng = ChainRng::before_start(self.plan.seed, index as u64);
             let mut z: Vec<f64> = theta.iter().map(|_| rng.sample(StandardNormal)).collect();
             if let Some(chain) = &mut chain {
@@ -201,6 +201,10 @@ where
                 let scale = self.plan.jitter * block.h.sqrt();
                 let moved = theta[block.range.clone()].iter_mut().zip(&z[block.range.clone()]);
                 moved.for_each(|(x, z)| *x += scale * z);
+            }
+            match split {
+                Some(split) => split.set_free(&theta, &mut start.theta),
+                None => start.theta = theta,
             }
         }
         Ok(())
@@ -220,97 +224,71 @@ where
         draws: usize,
         sink: impl Fn(usize) -> S + Sync,
     ) -> Result<Vec<ChainResult<S::Output>>> {
-        let Prepared { spec, layout, mut chains, .. } = prepared;
+        let stats = self.stat_names(&prepared);
+        let Prepared { spec, layout, split, mut chains, updates, .. } = prepared;
         let _claim = plan.checkpoints.as_ref().map(|checkpoints| checkpoints.store.claim()).transpose()?;
         let fingerprint = match &plan.checkpoints {
             Some(_) => Some(guard(|| "a schedule".into(), || self.fingerprint(&layout, &mut chains, draws))?),
             None => None,
         };
-        let make = |run| Interleaved::new(run, self.interleaved_chains(), &sink);
-        let sinks: Vec<_> =
-            guard(|| "the closure that makes sinks".into(), || Ok((0..chains.len()).map(make).collect()))?;
-        files::check_distinct(&sinks)?;
-        let stats = self.stat_names(&layout);
-        let run = |(index, (mut start, mut sink)): (usize, (ChainStart, Interleaved<S>))| {
+        let mut first_updates = Some(updates);
+        let members = chains.into_iter().enumerate().map(|(chain, start)| {
             let start_fingerprint = fingerprint_of_start(&start.theta);
-            let started = guard(
-                || "a closure of the first step".into(),
-                || {
-                    let schema = Schema { layout: layout.clone(), draws, chain: index, stats: stats.clone() };
-                    sink.begin(&schema)?;
-                    start.evaluator.allocate_on_this_thread()?;
-                    self.chain(&spec, start, index)
-                },
-            );
-            match started {
-                Ok(chain) => {
-                    let checkpointer =
-                        fingerprint.as_ref().zip(plan.checkpoints.as_ref()).map(|(common, checkpoints)| {
-                            let fingerprint =
-                                RunFingerprint { chain: index, start: start_fingerprint, ..common.clone() };
-                            Checkpointer::new(checkpoints.clone(), fingerprint)
-                        });
-                    let task = Task { index, stats: stats.len(), checkpointer };
-                    let result = driver::run_chain(chain, sink, plan, draws, task)?;
-                    Ok(FinishedRun { result, started: true })
-                }
-                // The draws of the other chains are in their checkpoints. Ending the sink of this chain could replace
-                // its files.
-                Err(error) if fingerprint.is_some() => Err(error),
-                Err(error) => Ok(FinishedRun { result: driver::failed(sink, error)?, started: false }),
-            }
+            let fingerprint =
+                fingerprint.as_ref().map(|common| RunFingerprint { chain, start: start_fingerprint, ..common.clone() });
+            Member { start: (start, first_updates.take()), fingerprint }
+        });
+        let team = Team { plan, layout, stats, interleaved: self.interleaved_chains(), draws };
+        let start = |(mut start, updates): (ChainStart, Option<Vec<Updates>>), index: usize| {
+            start.evaluator.allocate_on_this_thread()?;
+            let updates = updates.unwrap_or_else(|| self.updates(index));
+            let chain: Box<dyn Chain> = self.chain(&spec, split.clone(), start, updates, index)?;
+            Ok(chain)
         };
-        // The indexed iterator keeps the results in the order of the chains. The scope moves a single chain to a thread
-        // of the pool, where splitting its work is cheapest.
-        let tasks: Vec<_> = chains.into_iter().zip(sinks).collect();
-        let runs: Result<Vec<FinishedRun<_>>> = rayon::scope(|_| tasks.into_par_iter().enumerate().map(run).collect());
-        let runs = runs?;
-        if runs.iter().all(|run| !run.started)
-            && let Some(ChainOutcome::Failed(error)) = runs.first().map(|run| &run.result.outcome)
-        {
-            return Err(error.clone());
-        }
-        Ok(runs.into_iter().flat_map(|run| run.result.split_interleaved()).collect())
+        team.run(members.collect(), start, sink)
     }
 
-    /// Returns the names of the statistics of each draw: those of the algorithm, and αₜ if there is a sampling
-    /// threshold.
-    fn stat_names(&self, layout: &Layout) -> Vec<String> {
-        let mut names = self.dynamics.stat_names(layout);
+    /// Returns the names of the statistics of each draw: those of the algorithm and of the updates, and αₜ if there
+    /// is a sampling threshold.
+    fn stat_names(&self, prepared: &Prepared<D, G>) -> Vec<String> {
+        let Prepared { layout, split, updates, .. } = prepared;
+        let mut names = self.dynamics.stat_names(split.as_ref().map_or(layout, Split::layout));
+        names.extend(updates.first().map_or_else(Vec::new, |updates| Composed::stat_names(updates)));
         names.extend(self.plan.threshold.map(|_| "alpha".to_owned()));
         names
     }
 
-    /// Creates chain number `index` at `start`.
-    fn chain(&self, spec: &ChainSpec<D, G>, start: ChainStart, index: usize) -> Result<Box<dyn Chain>> {
+    /// Creates chain number `index` at `start`, with the updates of each of its interleaved chains.
+    fn chain(
+        &self,
+        spec: &ChainSpec<D, G>,
+        split: Option<Split>,
+        start: ChainStart,
+        updates: Vec<Updates>,
+        index: usize,
+    ) -> Result<Box<dyn GradientChain>> {
         let rng = ChainRng::new(self.plan.seed, index as u64);
-        let chain = Box::new(spec.start(start.evaluator, &start.theta, rng)?);
-        Ok(match &self.plan.gibbs {
-            Some(gibbs) => gibbs.wrap(chain, index),
-            None => chain,
-        })
+        let chain = Box::new(spec.start_holding(start.evaluator, &start.theta, rng, split)?);
+        Ok(if self.plan.updates.is_empty() { chain } else { Box::new(Composed::new(chain, updates)) })
+    }
+
+    /// Returns the description of the algorithm and of the parameters that it does not move.
+    fn algorithm(&self) -> String {
+        match &self.plan.held[..] {
+            [] => format!("{:?}", self.dynamics),
+            held => format!("{:?} holding {}", self.dynamics, held.join(", ")),
+        }
     }
 
     /// Returns the settings and the cost of the run.
     fn info<O>(&self, observations: usize, chains: &[ChainResult<O>]) -> RunInfo {
-        let minibatch = chains.first().map_or(0, |chain| chain.cost.minibatch);
         RunInfo {
-            algorithm: format!("{:?}", self.dynamics),
+            algorithm: self.algorithm(),
             gradient: format!("{:?}", self.gradient),
             step_size: format!("{:?} at temperature {:?}", self.step_size, self.temperature),
             observations,
-            minibatch: (minibatch > 0).then_some(minibatch as f64),
-            seed: self.plan.seed,
-            burn_in: self.plan.burn_in,
-            thin: self.plan.thin,
             interleaved: self.interleaved_chains(),
-            iterations: chains.iter().map(|chain| chain.iterations).collect(),
-            gradients: chains.iter().map(|chain| chain.cost.gradients).collect(),
-            undefined: chains.iter().map(|chain| chain.undefined).collect(),
-            seconds: chains.iter().map(|chain| chain.seconds).collect(),
-            bias: Bias::worst(chains.iter().map(|chain| chain.bias.clone())),
-            tuning: None,
-            version: env!("CARGO_PKG_VERSION").into(),
+            ..team::info(&self.plan, chains)
         }
     }
 
@@ -319,30 +297,29 @@ where
     /// It contains the `Debug` texts of the settings, which checkpoints compare.
     fn fingerprint(&self, layout: &Layout, chains: &mut [ChainStart], draws: usize) -> Result<RunFingerprint> {
         let Some(ChainStart { evaluator, theta }) = chains.first_mut() else { return Err(Error::EmptyModel) };
-        let Plan { seed, burn_in, thin, threshold, gibbs, .. } = &self.plan;
-        let end = burn_in.saturating_add(thin.saturating_mul(draws as u64));
+        let Plan { seed, burn_in, thin, threshold, updates, .. } = &self.plan;
         Ok(RunFingerprint {
             version: env!("CARGO_PKG_VERSION").into(),
             layout: layout.clone(),
             observations: evaluator.observations(),
             data: self.target.fingerprint(),
             model: evaluator.identity(theta)?,
-            algorithm: format!("{:?}", self.dynamics),
+            algorithm: self.algorithm(),
             gradient: format!("{:?}", self.gradient),
-            schedules: Schedules::new(&self.step_size, &self.temperature, end),
+            schedules: Schedules::new(&self.step_size, &self.temperature, self.plan.iterations(draws)),
             start: fingerprint_of_start(theta),
             seed: *seed,
             chain: 0,
             burn_in: *burn_in,
             thin: *thin,
             threshold: format!("{threshold:?}"),
-            gibbs: gibbs.is_some(),
+            gibbs: !updates.is_empty(),
         })
     }
 }
 
 /// Returns the fingerprint of the coordinates of a start.
-fn fingerprint_of_start(theta: &[f64]) -> Fingerprint {
+pub(super) fn fingerprint_of_start(theta: &[f64]) -> Fingerprint {
     let mut parts = Fingerprinter::new();
     parts.numbers(theta);
     parts.finish()

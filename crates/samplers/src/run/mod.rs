@@ -1,6 +1,7 @@
 //! Runs: the builder, samplers that are stepped by hand, and runs that keep draws.
 
 mod builder;
+mod chain_run;
 mod checkpoint;
 mod driver;
 mod files;
@@ -9,10 +10,13 @@ mod launch;
 mod minibatched;
 mod mode_plan;
 mod monitor;
+mod plan;
 mod sampler;
 mod starts;
+mod team;
 
 pub use builder::Builder;
+pub use chain_run::ChainRun;
 pub(crate) use checkpoint::Checkpoints;
 pub use checkpoint::{CheckpointInterval, CheckpointStore, Claim, InMemoryCheckpoints};
 pub use minibatched::Minibatched;

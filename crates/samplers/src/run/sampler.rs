@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sgmcmc_gradient::{Layout, Mode, Result, Target};
 
-use crate::chain::{Chain, StepInfo};
+use crate::chain::{GradientChain, StepInfo};
 
 /// A chain with typed parameters that is moved by [`step`](Self::step). It stores no draws.
 ///
@@ -28,7 +28,7 @@ use crate::chain::{Chain, StepInfo};
 /// # Ok::<(), sgmcmc::Error>(())
 /// ```
 pub struct Sampler<P> {
-    chain: Box<dyn Chain>,
+    chain: Box<dyn GradientChain>,
     target: Arc<dyn Target<Params = P>>,
     /// Parameters with the structure of the start, used to unflatten positions.
     template: P,
@@ -45,7 +45,7 @@ impl<P> fmt::Debug for Sampler<P> {
 impl<P: Send + Sync + 'static> Sampler<P> {
     /// Creates a sampler of `chain`, which started at `start` or at `mode`.
     pub(super) fn new(
-        chain: Box<dyn Chain>,
+        chain: Box<dyn GradientChain>,
         target: Arc<dyn Target<Params = P>>,
         start: &P,
         mode: Option<Mode>,
@@ -111,7 +111,7 @@ impl<P: Send + Sync + 'static> Sampler<P> {
     }
 
     /// Returns the chain, for its statistics, cost and evaluator.
-    pub fn chain(&mut self) -> &mut dyn Chain {
+    pub fn chain(&mut self) -> &mut dyn GradientChain {
         self.chain.as_mut()
     }
 }

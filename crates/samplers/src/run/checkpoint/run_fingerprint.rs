@@ -90,7 +90,7 @@ impl RunFingerprint {
         if self.gibbs != saved.gibbs {
             let with = |gibbs| if gibbs { "with" } else { "without" };
             let reason =
-                format!("it was made {} a Gibbs update, but this run is {} one", with(saved.gibbs), with(self.gibbs));
+                format!("it was made {} updates, but this run is {} them", with(saved.gibbs), with(self.gibbs));
             return Err(Error::Checkpoint { reason });
         }
         if self.start != saved.start {

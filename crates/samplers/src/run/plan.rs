@@ -1,0 +1,82 @@
+//! Run settings that do not depend on the algorithm: see [`Plan`].
+
+use sgmcmc_gradient::{Error, Result, settings};
+
+use super::checkpoint::Checkpoints;
+use super::monitor::{ProgressOption, StopSignal};
+use crate::compose::UpdateFactory;
+use crate::threshold::SamplingThreshold;
+use sgmcmc_fit::sink::Memory;
+
+/// Run settings that do not depend on the algorithm.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) seed: u64,
+    pub(super) chains: usize,
+    pub(super) burn_in: u64,
+    pub(super) thin: u64,
+    pub(super) jitter: f64,
+    pub(super) memory_limit: usize,
+    pub(super) undefined_limit: u64,
+    pub(super) progress: ProgressOption,
+    pub(super) stop: StopSignal,
+    pub(super) checkpoints: Option<Checkpoints>,
+    /// The updates after each step, in scan order.
+    pub(super) updates: Vec<UpdateFactory>,
+    /// The names of the parameters that the dynamics do not move.
+    pub(super) held: Vec<String>,
+    pub(super) threshold: Option<SamplingThreshold>,
+    /// True if the bias of chains is predicted when they end.
+    pub(super) predicts_bias: bool,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            seed: 0,
+            chains: 1,
+            burn_in: 0,
+            thin: 1,
+            jitter: 10.0,
+            memory_limit: 4 << 30,
+            undefined_limit: 100,
+            progress: ProgressOption::Off,
+            stop: StopSignal::new(),
+            checkpoints: None,
+            updates: Vec::new(),
+            held: Vec::new(),
+            threshold: None,
+            predicts_bias: true,
+        }
+    }
+}
+
+impl Plan {
+    /// Checks the settings.
+    pub(super) fn check(&self) -> Result<()> {
+        settings::at_least("the number of chains", self.chains, 1, "run at least 1 chain")?;
+        settings::at_least("thin", self.thin, 1, "take at least 1 iteration per draw")?;
+        settings::non_negative("jitter", self.jitter)?;
+        self.threshold.map_or(Ok(()), |threshold| threshold.check())
+    }
+
+    /// Checks that `draws` draws of `values` values and `stats` statistics in every chain do not exceed the memory
+    /// limit.
+    pub(super) fn check_memory(&self, draws: usize, values: usize, stats: usize) -> Result<()> {
+        let needed = Memory::bytes(draws, values, stats).saturating_mul(self.chains);
+        if needed <= self.memory_limit {
+            return Ok(());
+        }
+        Err(Error::memory(
+            format!("storing {draws} draws of {values} values"),
+            needed,
+            self.memory_limit,
+            "use `thin`, or `sample_into` with `Moments` or `TestFunction`, which keep a few numbers; or raise `memory_limit`",
+        ))
+    }
+
+    /// Returns the number of iterations of a chain of `draws` draws.
+    pub(super) fn iterations(&self, draws: usize) -> u64 {
+        self.burn_in.saturating_add(self.thin.saturating_mul(draws as u64))
+    }
+}
