@@ -1,8 +1,8 @@
 //! Stochastic-gradient MCMC algorithms on any gradient estimator, step by step or in one call.
 
 pub mod chain;
+pub mod compose;
 pub mod dynamics;
-pub mod gibbs;
 pub mod hamiltonian;
 pub mod langevin;
 pub mod laplace;
@@ -14,6 +14,7 @@ mod prediction;
 pub mod presets;
 pub mod run;
 pub mod schedule;
+pub mod simplex;
 pub mod step_size;
 pub mod threshold;
 pub mod tuning;

@@ -12,6 +12,7 @@
 
 use sgmcmc_gradient::{AutoSearch, ConditionOn, ControlVariate, FullGradient, MinibatchGradient, WithoutReplacement};
 
+use crate::compose::UpdatesOnly;
 use crate::hamiltonian::{Sghmc, Sgnht};
 use crate::langevin::{Hamcmc, Psgld, Sgld};
 use crate::metropolis::{Hmc, Mala, Qnhmc};
@@ -286,4 +287,26 @@ pub fn psgld<M: ConditionOn<X>, X>(model: &M, data: &X, step_size: impl Into<Ste
 /// ```
 pub fn hamcmc<M: ConditionOn<X>, X>(model: &M, data: &X, step_size: impl Into<StepSize>) -> Plain<M::Target, Hamcmc> {
     plain(model, data, step_size, Hamcmc::default())
+}
+
+/// Creates a run of updates alone, with [`UpdatesOnly`]: [`Builder::gibbs`] and [`Builder::update`] add them.
+///
+/// Updates see all observations. Chains with a common start begin there: [`Builder::jitter`] is zero.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::algorithms::{MetropolisHastings, RandomWalk};
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::presets::updates_only;
+///
+/// let model = Model::density(|x: Tensor<1>| x.square() * -0.5);
+/// let fit = updates_only(&model, &Dataset::none())
+///     .update(|_chain| MetropolisHastings::new("theta", RandomWalk { scale: 2.5 }))
+///     .sample(&zeros([1]), 500)?;
+/// assert_eq!(fit.chains()[0].len(), 500);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
+pub fn updates_only<M: ConditionOn<X>, X>(model: &M, data: &X) -> Full<M::Target, UpdatesOnly> {
+    full(model, data, 1.0, UpdatesOnly).jitter(0.0)
 }

@@ -3,6 +3,7 @@
 mod adaptive;
 mod cyclical;
 mod hamcmc;
+mod ornstein_uhlenbeck;
 mod preconditioned;
 mod psgld;
 mod scratch;
@@ -13,6 +14,7 @@ mod sgrld;
 pub use adaptive::AdaptiveSgld;
 pub use cyclical::CyclicalSgld;
 pub use hamcmc::Hamcmc;
+pub use ornstein_uhlenbeck::OrnsteinUhlenbeck;
 pub use preconditioned::Preconditioned;
 pub use psgld::Psgld;
 use scratch::Scratch;

@@ -8,7 +8,7 @@ use sgmcmc_gradient::{
 };
 
 use super::{SearchResult, SteinScorer, SuccessiveHalving};
-use crate::chain::{Chain, ChainSpec};
+use crate::chain::{ChainSpec, GradientChain};
 use crate::dynamics::Dynamics;
 use crate::langevin::{AdaptiveSgld, Sgld};
 
@@ -119,7 +119,7 @@ fn start_chain<T: Target>(
     center: &[f64],
     arm: Arm,
     seed: u64,
-) -> Result<Box<dyn Chain>> {
+) -> Result<Box<dyn GradientChain>> {
     let scheme = WithoutReplacement::new(arm.minibatch);
     let evaluator = target.evaluator(start)?;
     let rng = ChainRng::new(seed, 0);
@@ -142,7 +142,7 @@ fn boxed<D, G>(
     evaluator: Box<dyn Evaluator>,
     theta: &[f64],
     rng: ChainRng,
-) -> Result<Box<dyn Chain>>
+) -> Result<Box<dyn GradientChain>>
 where
     G: GradientEstimator + std::fmt::Debug + 'static,
     D: Dynamics<G> + std::fmt::Debug + 'static,

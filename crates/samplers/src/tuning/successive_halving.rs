@@ -14,7 +14,7 @@ use sgmcmc_gradient::{Error, Result, settings};
 use self::arm::Arm;
 use self::score::Sample;
 pub use self::score::SteinScorer;
-use crate::chain::Chain;
+use crate::chain::GradientChain;
 
 /// A search for the best of several settings of a sampler, by successive halving within a budget of gradients.
 ///
@@ -37,7 +37,7 @@ use crate::chain::Chain;
 ///
 /// **Cost.** The unit is the gradient of one observation. A step costs the number of its gradient estimates times the
 /// minibatch size, or times N without minibatches. The gradients of the scores are part of the budget. Passes over the data
-/// that an estimator makes by itself, such as those of SVRG, are not counted by [`Chain::cost`].
+/// that an estimator makes by itself, such as those of SVRG, are not counted by [`Chain::cost`](crate::chain::Chain::cost).
 ///
 /// An arm that fails has the score ∞, and its error is kept. The result does not depend on the number of threads. Of equal
 /// scores the arm with the smaller index is better.
@@ -61,7 +61,7 @@ use crate::chain::Chain;
 /// # Examples
 ///
 /// ```
-/// use sgmcmc::algorithms::{Chain, ChainSpec, Sgld};
+/// use sgmcmc::algorithms::{ChainSpec, GradientChain, Sgld};
 /// use sgmcmc::gradient::FullGradient;
 /// use sgmcmc::prelude::*;
 /// use sgmcmc::rng::ChainRng;
@@ -74,7 +74,7 @@ use crate::chain::Chain;
 ///     let (dynamics, gradient) = (Arc::new(Sgld), Arc::new(FullGradient));
 ///     let spec = ChainSpec { dynamics, gradient, step_size: step_sizes[arm].into(), temperature: 1.0.into() };
 ///     let chain = spec.start(posterior.evaluator(&zeros([2]))?, &[0.1, 0.1], ChainRng::new(1, arm as u64))?;
-///     Ok(Box::new(chain) as Box<dyn Chain>)
+///     Ok(Box::new(chain) as Box<dyn GradientChain>)
 /// };
 /// let search = SuccessiveHalving { budget: 10_000, ..SuccessiveHalving::default() };
 /// let result = search.run(3, start_arm, &SteinScorer::default())?;
@@ -170,7 +170,7 @@ impl SuccessiveHalving {
     /// Errors of chains are part of the result.
     pub fn run<M>(&self, arms: usize, make: M, scorer: &SteinScorer) -> Result<SearchResult>
     where
-        M: Fn(usize) -> Result<Box<dyn Chain>> + Sync,
+        M: Fn(usize) -> Result<Box<dyn GradientChain>> + Sync,
     {
         self.check(arms, scorer)?;
         let start = |index: usize| Arm::new(index, make(index), self.draws);

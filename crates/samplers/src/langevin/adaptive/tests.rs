@@ -8,6 +8,7 @@ use sgmcmc_diagnostics::Sample;
 use sgmcmc_gradient::{Analytic, AnalyticModel, ChainRng, FullGradient, MinibatchGradient, Target, WithReplacement};
 
 use super::*;
+use crate::chain::GradientChain;
 use crate::chain::{Chain, ChainSpec, TypedChain};
 
 /// The model xᵢ ~ N(θ, 1), or the density −θ²/2 if there are no observations.

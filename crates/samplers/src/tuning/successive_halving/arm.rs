@@ -4,13 +4,13 @@ use sgmcmc_gradient::{Error, Result};
 
 use super::ArmResult;
 use super::score::{Center, Sample, SteinScorer};
-use crate::chain::Chain;
+use crate::chain::GradientChain;
 
 /// A chain with its evenly thinned draws, its cost and its last score.
 #[derive(Debug)]
 pub(super) struct Arm {
     pub(super) index: usize,
-    chain: Option<Box<dyn Chain>>,
+    chain: Option<Box<dyn GradientChain>>,
     draws: ThinnedDraws,
     /// The number of gradients of single observations so far.
     pub(super) cost: u64,
@@ -28,7 +28,7 @@ pub(super) struct Arm {
 
 impl Arm {
     /// Creates an arm that scores `draws` draws.
-    pub(super) fn new(index: usize, chain: Result<Box<dyn Chain>>, draws: usize) -> Self {
+    pub(super) fn new(index: usize, chain: Result<Box<dyn GradientChain>>, draws: usize) -> Self {
         let (chain, error) = match chain {
             Ok(chain) => (Some(chain), None),
             Err(error) => (None, Some(error)),

@@ -8,7 +8,7 @@ use sgmcmc_gradient::{Evaluator, Result, Rows, settings};
 use sgmcmc_numerics::Cholesky;
 use sgmcmc_numerics::vector::{add_scaled, scale};
 
-use crate::chain::Chain;
+use crate::chain::GradientChain;
 
 /// Scores the draws of chains by their kernel Stein discrepancy from the posterior.
 ///
@@ -132,7 +132,12 @@ impl SteinScorer {
     /// # Errors
     ///
     /// Returns the error of the model, and an error at temperature zero.
-    pub(super) fn gradients(&self, chain: &mut dyn Chain, draws: &[f64], center: Option<&Center>) -> Result<Vec<f64>> {
+    pub(super) fn gradients(
+        &self,
+        chain: &mut dyn GradientChain,
+        draws: &[f64],
+        center: Option<&Center>,
+    ) -> Result<Vec<f64>> {
         let temperature = settings::positive("the temperature of a scored chain", chain.info().temperature)?;
         let dim = chain.position().len();
         let mut gradients = vec![0.0; draws.len()];

@@ -43,7 +43,7 @@ impl AnalyticModel for Normal {
 }
 
 /// Starts Langevin steps of size `h` on all observations, or on minibatches.
-fn start(model: Normal, h: f64, minibatch: Option<usize>, seed: u64) -> Result<Box<dyn Chain>> {
+fn start(model: Normal, h: f64, minibatch: Option<usize>, seed: u64) -> Result<Box<dyn GradientChain>> {
     let evaluator = Analytic::new(model).evaluator(&vec![0.0; 2])?;
     let (theta, rng) = ([0.5, -0.5], ChainRng::new(seed, 0));
     let (step_size, temperature) = (h.into(), 1.0.into());
