@@ -1,0 +1,6 @@
+//! Tests of the topic models.
+
+mod conformance;
+mod corpora;
+mod exact;
+mod prediction;
