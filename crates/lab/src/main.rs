@@ -41,6 +41,8 @@ benchmarks without these options:
   overhead   gradients of the eager engine, relative to a plain Burn loop
   diagnostics-speed [CHAINS DRAWS VALUES]
              seconds to summarize draws; 4 chains of 10 000 draws of 1 000 values by default
+  topics CORPUS K [--passes P] [--method collapsed|gibbs|scir|sgrld|sgld] [--trace] […]
+             held-out perplexity, seconds and tokens per second of a topic model of a UCI bag-of-words file
 
 suites:
   accuracy [quickstart|covertype|hierarchical|mixture…] [--seed S] [--observations N] [--nuts-draws D] [--nuts-warm-up W]
@@ -55,6 +57,8 @@ suites:
   posteriors NAME            the same for one posterior, without writing a page
   sbc [--page FILE]          simulation-based calibration of every preset; writes target/sbc.html, or FILE
   figure-4-2-1               time per iteration and divergence from the posterior of a normal mean, as N grows
+  figure-5-2-1               a probability close to zero: quantiles of exact draws, SCIR and SGRLD
+  figure-5-3-1               KS distances of SCIR and SGRLD on sparse and dense Dirichlet posteriors
   variances                  the variance of every algorithm on a normal posterior with the full gradient
   mcse                       reported Monte Carlo errors against the spread of the means of replicated runs
   kills [--count N]          runs killed at N random moments and resumed, compared with uninterrupted runs
@@ -72,6 +76,9 @@ papers, each with --help:
   sgld-mixture               Welling & Teh (2011), §5.1: SGLD on a mixture with two modes
   sgld-a9a                   Welling & Teh (2011), §5.2: SGLD on a logistic regression
   ica                        Welling & Teh (2011), §5.3: independent component analysis
+  bpmf                       Baker (2019), §3.5.2: matrix factorization of ratings, kernels beside the Gibbs sampler
+  alpha-stable               Şimşekli et al. (2016), §4.2: α-stable factorization, kernels beside the Gibbs sampler
+  msweb                      Baker (2019), §5.5.2: SCIR and SGRLD on a Dirichlet-process mixture
 
 features: `--features nuts` adds the no-U-turn sampler to accuracy, posteriors, mcse, qnhmc-gaussian and qnhmc-mnist";
 

@@ -18,6 +18,7 @@ mod rows;
 mod steps;
 mod timed;
 mod timing;
+mod topics;
 mod workloads;
 
 use crate::Result;
@@ -39,6 +40,7 @@ pub(crate) fn run(command: &str, arguments: &[String]) -> Option<Result<()>> {
         "explain" => explain::run,
         "deep" => return Some(deep::run()),
         "overhead" => return Some(overhead::run().map_err(Into::into)),
+        "topics" => return Some(topics::run(arguments)),
         "diagnostics-speed" => return Some(diagnostics_speed::run(arguments)),
         _ => return None,
     };

@@ -1,5 +1,7 @@
 //! Replications of the experiments of papers. Each prints the paper's claims with `pass` or `FAIL` and saves a figure.
 
+mod alpha_stable;
+mod bpmf;
 #[path = "../../../../examples/shared/data_files.rs"]
 pub(crate) mod data_files;
 mod figure;
@@ -7,6 +9,7 @@ mod figure;
 pub(crate) mod flags;
 mod hamcmc_linear_gaussian;
 mod ica;
+mod msweb;
 mod normals;
 mod qnhmc_gaussian;
 mod qnhmc_mnist;
@@ -25,6 +28,9 @@ pub(crate) fn run(command: &str, arguments: &[String]) -> Option<Result<()>> {
         "sgld-mixture" => sgld_mixture::run,
         "sgld-a9a" => sgld_a9a::run,
         "ica" => ica::run,
+        "bpmf" => bpmf::run,
+        "alpha-stable" => alpha_stable::run,
+        "msweb" => msweb::run,
         _ => return None,
     };
     Some(paper(arguments))

@@ -15,6 +15,7 @@ mod posteriors;
 mod report_sixty;
 mod sbc;
 mod sections;
+mod simplex;
 mod variances;
 mod whiten;
 
@@ -62,6 +63,8 @@ pub(crate) fn run(command: &str, arguments: &[String]) -> Option<ExitCode> {
         ("sbc", ["--page", page]) => sbc::run(Path::new(page)),
         ("variances", []) => variances::run(),
         ("figure-4-2-1", []) => figure_4_2_1::run(),
+        ("figure-5-2-1", []) => simplex::figure_5_2_1::run(),
+        ("figure-5-3-1", []) => simplex::figure_5_3_1::run(),
         ("mcse", []) => mcse::run(),
         ("kills", []) => kills::run(kills::DEFAULT_KILLS, 1),
         ("kills", ["--count", count]) if let Ok(count) = count.parse() => kills::run(count, 1),
