@@ -26,6 +26,7 @@ fn cases() -> Vec<Case> {
         each(Constraint::Upper(5.0), 2),
         each(Constraint::Interval(-1.0, 3.0), 3),
         each(Constraint::UnitInterval, 2),
+        each(Constraint::Mirrored, 3),
         each(Constraint::Ordered, 4),
         each(Constraint::Ordered, 1),
         each(Constraint::PositiveOrdered, 4),
@@ -171,6 +172,7 @@ fn values_are_what_they_are_declared_to_be() {
         let last = *case.shape.last().unwrap();
         let holds = match case.constraint {
             Constraint::Positive => x.iter().all(|x| *x > 0.0),
+            Constraint::Mirrored => x.iter().all(|x| *x >= 0.0),
             Constraint::Lower(a) => x.iter().all(|x| *x > a),
             Constraint::Upper(b) => x.iter().all(|x| *x < b),
             Constraint::Interval(a, b) => x.iter().all(|x| a < *x && *x < b),
@@ -197,6 +199,21 @@ fn a_unit_vector_has_a_normal_free_vector() {
     assert!((value + 12.5).abs() < 1e-12);
     assert!(relative_error(&gradient, &[-3.0, 4.0]) < 1e-12);
     assert_eq!(evaluator.layout().values(&[3.0, -4.0]).unwrap(), [0.6, -0.8]);
+}
+
+/// The eʸ are standard exponential variates under a uniform simplex.
+#[test]
+fn a_softmax_has_exponential_free_values() {
+    let model = Model::density(|p: Tensor<1>| p.sum() * 0.0).constrain("theta", Constraint::Softmax);
+    let mut evaluator = model.with(&Dataset::none()).evaluator(&array(vec![0.25, 0.75], [2]).unwrap()).unwrap();
+    let (y, mut gradient) = ([2.0_f64.ln(), 6.0_f64.ln()], [0.0; 2]);
+    let value = evaluator.posterior(&y, Rows::range(0..0), &mut gradient).unwrap();
+    assert!((value - (12.0_f64.ln() - 8.0)).abs() < 1e-12);
+    assert!(relative_error(&gradient, &[-1.0, -5.0]) < 1e-12);
+    assert!(relative_error(&evaluator.layout().values(&y).unwrap(), &[0.25, 0.75]) < 1e-14);
+    // Coordinates beyond the range of the exponential function.
+    let values = evaluator.layout().values(&[-1e6, 1e6]).unwrap();
+    assert_eq!(values, [0.0, 1.0]);
 }
 
 #[derive(TensorTree)]
@@ -285,12 +302,16 @@ struct Bounds {
     between: Tensor<1>,
     #[tree(unit_interval)]
     share: Tensor<1>,
+    #[tree(mirrored)]
+    size: Tensor<1>,
     #[tree(positive_ordered)]
     steps: Tensor<1>,
     #[tree(unit_vector)]
     direction: Tensor<1>,
     #[tree(cholesky_correlation)]
     factor: Tensor<2>,
+    #[tree(softmax)]
+    probabilities: Tensor<1>,
 }
 
 fn bounds() -> Bounds {
@@ -299,9 +320,11 @@ fn bounds() -> Bounds {
         below: full([1], 1.5),
         between: full([1], 1.5),
         share: full([2], 0.5),
+        size: full([2], 0.5),
         steps: array(vec![1.0, 2.0], [2]).unwrap(),
         direction: array(vec![0.0, 1.0], [2]).unwrap(),
         factor: array(vec![1.0, 0.0, 0.6, 0.8], [2, 2]).unwrap(),
+        probabilities: array(vec![0.25, 0.75], [2]).unwrap(),
     }
 }
 
@@ -314,9 +337,11 @@ fn every_constraint_can_be_declared_on_a_field() {
         Constraint::Upper(2.0),
         Constraint::Interval(0.0, 2.5),
         Constraint::UnitInterval,
+        Constraint::Mirrored,
         Constraint::PositiveOrdered,
         Constraint::UnitVector,
         Constraint::CholeskyCorrelation,
+        Constraint::Softmax,
     ];
     assert_eq!(declared, expected);
     let theta = layout.flatten(&bounds()).unwrap();
@@ -354,4 +379,32 @@ fn impossible_constraints_are_explained() {
     assert!(refused(Constraint::Simplex).contains("at least 2 entries"));
     assert!(refused(Constraint::CholeskyCorrelation).contains("square"));
     assert!(refused(Constraint::Lower(f64::NAN)).contains("finite"));
+}
+
+/// Mirrored coordinates have a symmetric density, and their absolute values the law of the model, whichever sign they have.
+#[test]
+fn mirrored_parameters_have_a_symmetric_density_and_can_reach_zero() {
+    let posterior = exponential().with(&Dataset::none());
+    let mut evaluator = posterior.evaluator(&full([1], 1.0)).unwrap();
+    let (mut left, mut right) = ([0.0], [0.0]);
+    let values = [
+        evaluator.posterior(&[-0.7], Rows::range(0..0), &mut left).unwrap(),
+        evaluator.posterior(&[0.7], Rows::range(0..0), &mut right).unwrap(),
+    ];
+    assert_eq!((values, left, right), ([-0.7, -0.7], [1.0], [-1.0]));
+    // MALA on an exponential distribution: mean and second moment of |y|, 1 and 2.
+    let fit = sgmcmc::presets::mala(&exponential(), &Dataset::none(), 1.5).seed(3).sample(&full([1], 1.0), 100_000);
+    let draws = fit.unwrap().element("theta").unwrap().remove(0);
+    assert!(draws.iter().all(|x| *x >= 0.0) && draws.iter().any(|x| *x < 1e-3));
+    for (power, exact) in [(1, 1.0), (2, 2.0)] {
+        let means: Vec<f64> =
+            draws.chunks_exact(2000).map(|batch| batch.iter().map(|x| x.powi(power)).sum::<f64>() / 2000.0).collect();
+        let mean = means.iter().sum::<f64>() / 50.0;
+        let error = (means.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / (49.0 * 50.0)).sqrt();
+        assert!((mean - exact).abs() < 4.0 * error && error < 0.05, "{mean} ± {error} against {exact}");
+    }
+}
+
+fn exponential() -> Model<Tensor<1>> {
+    Model::density(|p: Tensor<1>| p.neg().sum()).constrain("theta", Constraint::Mirrored)
 }

@@ -2,7 +2,7 @@
 
 mod answers;
 mod checkpoints;
-mod gibbs;
+mod compose;
 mod interleaving;
 mod killed;
 mod quickstart;

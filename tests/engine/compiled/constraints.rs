@@ -8,18 +8,20 @@ use sgmcmc_testkit::models::normals;
 
 use sgmcmc_testkit::closures::compare::Engines;
 
-const SHAPES: [(Constraint, [usize; 2]); 11] = [
+const SHAPES: [(Constraint, [usize; 2]); 13] = [
     (Constraint::Positive, [1, 3]),
     (Constraint::Lower(-2.0), [2, 2]),
     (Constraint::Upper(5.0), [1, 2]),
     (Constraint::Interval(-1.0, 3.0), [3, 1]),
     (Constraint::UnitInterval, [1, 2]),
+    (Constraint::Mirrored, [2, 2]),
     (Constraint::Simplex, [1, 4]),
     (Constraint::Simplex, [3, 2]),
     (Constraint::Ordered, [2, 4]),
     (Constraint::PositiveOrdered, [1, 3]),
     (Constraint::UnitVector, [2, 3]),
     (Constraint::CholeskyCorrelation, [4, 4]),
+    (Constraint::Softmax, [2, 3]),
 ];
 
 /// A value inside the constraint.

@@ -1,5 +1,6 @@
 //! Single transitions: acceptance, adaptation of the step size, divergences, relocation, and pinned draws.
 
+use sgmcmc::algorithms::GradientChain;
 use sgmcmc::diagnostics::mean;
 use sgmcmc::fit::ChainOutcome;
 use sgmcmc_testkit::linear::solve;

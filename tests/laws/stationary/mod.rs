@@ -18,7 +18,8 @@ use rules::{
 use sgmcmc::AnalyticTree;
 use sgmcmc::StepSize;
 use sgmcmc::algorithms::{
-    Badodab, Baoab, Chain, ChainSpec, Dynamics, NoiseEstimate, Sghmc, Sgld, Sgnht, Thermostats, TypedChain,
+    Badodab, Baoab, Chain, ChainSpec, Dynamics, GradientChain, NoiseEstimate, Sghmc, Sgld, Sgnht, Thermostats,
+    TypedChain,
 };
 use sgmcmc::gradient::{ControlVariate, FullGradient, GradientEstimator, MinibatchGradient, Target};
 use sgmcmc::minibatch::{WithReplacement, WithoutReplacement};

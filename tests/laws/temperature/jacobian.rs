@@ -25,6 +25,7 @@ fn cases() -> Vec<(Constraint, [usize; 3])> {
         (Constraint::Ordered, [2, 1, 1]),
         (Constraint::PositiveOrdered, [2, 1, 3]),
         (Constraint::UnitVector, [2, 2, 3]),
+        (Constraint::Softmax, [2, 1, 3]),
         (Constraint::CholeskyCorrelation, [2, 2, 2]),
         (Constraint::CholeskyCorrelation, [2, 4, 4]),
     ]

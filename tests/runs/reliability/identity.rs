@@ -144,5 +144,5 @@ fn a_gibbs_update_is_part_of_a_run() {
         .builder(&directory)
         .gibbs(|_| |_: &mut sgmcmc::algorithms::Values<'_>, _: &mut sgmcmc::rng::StreamRng| Ok(()));
     let error = with.sample(&full([1], 0.0), 40).unwrap_err().to_string();
-    assert!(error.contains("it was made without a Gibbs update, but this run is with one"), "{error}");
+    assert!(error.contains("it was made without updates, but this run is with them"), "{error}");
 }

@@ -50,7 +50,7 @@ fn a_gibbs_update_that_panics_ends_its_chain() {
             if calls == 10 { panic!("boom") } else { Ok(()) }
         }
     };
-    check(&run.gibbs(update).sample(&start, 40).unwrap(), "Gibbs update", 9);
+    check(&run.gibbs(update).sample(&start, 40).unwrap(), "an update", 9);
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use sgmcmc::algorithms::{Badodab, Chain, ChainSpec, CyclicalSgld, Hamcmc, NoiseEstimate, Sghmc, Sgnht, Thermostats};
+use sgmcmc::algorithms::{
+    Badodab, Chain, ChainSpec, CyclicalSgld, GradientChain, Hamcmc, NoiseEstimate, Sghmc, Sgnht, Thermostats,
+};
 use sgmcmc::gradient::{FullGradient, MinibatchGradient, Target};
 use sgmcmc::minibatch::WithoutReplacement;
 use sgmcmc::prelude::*;

@@ -4,8 +4,8 @@ use std::fmt::Debug;
 
 use sgmcmc::algorithms::{
     Adaptation, AdaptiveSgld, Badodab, Baoab, Chain, CorrectedLangevin, Covariance, CyclicalSgld, DualAveraging,
-    Dynamics, Hamcmc, Hmc, HmcBfgs, InitialScale, InverseHessian, Mala, Metric, NoiseEstimate, Preconditioned, Psgld,
-    Qnhmc, QuasiNewtonMass, Sgfs, Sghmc, Sgld, Sgnht, Sgrld, WarmUp,
+    Dynamics, Hamcmc, Hmc, HmcBfgs, InitialScale, InverseHessian, Mala, Metric, NoiseEstimate, OrnsteinUhlenbeck,
+    Preconditioned, Psgld, Qnhmc, QuasiNewtonMass, Sgfs, Sghmc, Sgld, Sgnht, Sgrld, WarmUp,
 };
 use sgmcmc::data::Precision;
 use sgmcmc::gradient::{ControlVariate, FullGradient, GradientEstimator, MinibatchGradient, Saga, Svrg};
@@ -24,7 +24,7 @@ macro_rules! over_all_algorithms {
             Badodab { a: by_name(0.1, 0.3), ..Badodab::default() }, CyclicalSgld::new(7));
         over_all_algorithms!(@few $check:
             AdaptiveSgld::default(), whitened(),
-            Preconditioned::diagonal(vec![0.5, 1.0, 2.0, 0.1, 0.3, 1.0]), correlated(), Psgld::default(),
+            Preconditioned::diagonal(vec![0.5, 1.0, 2.0, 0.1, 0.3, 1.0]), correlated(), ornstein_uhlenbeck(), Psgld::default(),
             Psgld { gamma: true, ..Psgld::default() }, Sgrld::new(shrinking()), Sgfs::default(), Sgfs::diagonal(),
             Hamcmc::default(), Hamcmc { memory: 5, lambda: 0.1, gamma: InitialScale::Newest(0.1) });
         over_all_algorithms!(@exact $check: Mala::default(), Mala { adapt: SEARCH, ..Mala::default() }, Hmc::default(),
@@ -81,6 +81,10 @@ fn equicorrelation() -> Vec<f64> {
 
 fn correlated() -> Preconditioned {
     Preconditioned::dense(&equicorrelation(), 6).unwrap()
+}
+
+fn ornstein_uhlenbeck() -> OrnsteinUhlenbeck {
+    OrnsteinUhlenbeck { covariance: Covariance::dense(&equicorrelation()).unwrap() }
 }
 
 fn whitened() -> Baoab {

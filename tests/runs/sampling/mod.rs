@@ -11,7 +11,7 @@ mod threshold;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use sgmcmc::algorithms::{Chain, ChainSpec, Dynamics};
+use sgmcmc::algorithms::{Chain, ChainSpec, Dynamics, GradientChain};
 use sgmcmc::gradient::{GradientEstimator, Target};
 use sgmcmc::prelude::*;
 use sgmcmc::rng::ChainRng;
@@ -24,7 +24,7 @@ fn by_name(bias: f64, beta: f64) -> PerParameter<f64> {
     PerParameter::from(0.9).parameter("bias", bias).parameter("beta", beta)
 }
 
-fn start_chain<D, G>(dynamics: D, gradient: G, seed: u64) -> impl Chain
+fn start_chain<D, G>(dynamics: D, gradient: G, seed: u64) -> impl GradientChain
 where
     G: GradientEstimator + Debug,
     D: Dynamics<G> + Debug,
