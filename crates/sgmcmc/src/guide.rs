@@ -24,6 +24,12 @@ pub mod models {}
 #[doc = include_str!("../docs/sampling.md")]
 pub mod sampling {}
 
+/// Gibbs and Metropolis-Hastings updates, the simplex, and ready models.
+#[doc = ""]
+#[cfg_attr(feature = "models", doc = include_str!("../docs/latent-variables.md"))]
+#[cfg_attr(not(feature = "models"), doc = "The page needs the feature `models`.")]
+pub mod latent_variables {}
+
 /// The summary, the check, the report, and predictions.
 #[doc = ""]
 #[doc = include_str!("../docs/diagnostics.md")]

@@ -1,6 +1,7 @@
 //! [getting started]: guide::getting_started
 //! [models]: guide::models
 //! [sampling]: guide::sampling
+//! [latent variables]: guide::latent_variables
 //! [diagnostics]: guide::diagnostics
 //! [files]: guide::files
 //! [coming from R]: guide::coming_from_r
@@ -62,6 +63,7 @@ pub mod gradient {
         MinibatchGradient, NoiseCovariance, NoiseReduction, Oracle, OracleState, Recenter, Saga, Svrg,
     };
     pub use sgmcmc_gradient::evaluator::{Analytic, AnalyticModel, ConditionOn, Evaluator, ModelIdentity, Target};
+    pub use sgmcmc_gradient::layout::Split;
     pub use sgmcmc_gradient::{BatchSizeError, Closure, Error, Fingerprint, Result, settings};
 }
 
@@ -75,13 +77,18 @@ pub mod minibatch {
 /// Sampling algorithms and their settings, and the traits to write one.
 pub mod algorithms {
     pub use sgmcmc_numerics::InitialScale;
-    pub use sgmcmc_samplers::chain::{Chain, ChainSpec, Cost, StepInfo, TypedChain};
+    pub use sgmcmc_samplers::chain::{Chain, ChainSpec, Cost, GradientChain, StepInfo, TypedChain};
+    pub use sgmcmc_samplers::compose::{
+        GibbsUpdate, Independence, LatentStore, LocalBlock, LocalLatents, MetropolisHastings, Proposal, RandomWalk,
+        Space, Update, UpdateContext, UpdatesOnly, Values, WithLatents,
+    };
     pub use sgmcmc_samplers::dynamics::{Dynamics, HasPosition};
-    pub use sgmcmc_samplers::gibbs::{GibbsUpdate, Values};
     pub use sgmcmc_samplers::hamiltonian::{
         Badodab, Baoab, LiteralSghmc, NoiseEstimate, Sghmc, SghmcSource, Sgnht, Thermostats,
     };
-    pub use sgmcmc_samplers::langevin::{AdaptiveSgld, CyclicalSgld, Hamcmc, Preconditioned, Psgld, Sgfs, Sgld, Sgrld};
+    pub use sgmcmc_samplers::langevin::{
+        AdaptiveSgld, CyclicalSgld, Hamcmc, OrnsteinUhlenbeck, Preconditioned, Psgld, Sgfs, Sgld, Sgrld,
+    };
     pub use sgmcmc_samplers::laplace::LaplaceApproximation;
     pub use sgmcmc_samplers::metric::{Metric, MetricShape, MetricWork};
     #[cfg(feature = "nuts")]
@@ -96,7 +103,15 @@ pub mod algorithms {
 /// Presets: the functions of the R package `sgmcmc` by name, and others like them.
 pub mod presets {
     pub use sgmcmc_samplers::presets::{
-        hamcmc, hmc, mala, psgld, qnhmc, sghmc, sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula,
+        hamcmc, hmc, mala, psgld, qnhmc, sghmc, sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula, updates_only,
+    };
+}
+
+/// Algorithms for parameters on the simplex.
+pub mod simplex {
+    pub use sgmcmc_samplers::simplex::{
+        CirTransition, Counts, ExpandedMean, ExpandedNatural, Observation, ReducedMean, ReducedNatural, Scir,
+        SimplexDensity, SimplexTarget, Statistics, StatisticsFn,
     };
 }
 
@@ -110,8 +125,8 @@ pub mod schedule {
 pub mod run {
     pub use sgmcmc_fit::checkpoint::{CheckpointStore, Claim};
     pub use sgmcmc_samplers::run::{
-        CheckpointInterval, FindMode, InMemoryCheckpoints, Minibatched, ModePlan, NoMode, Progress, ProgressLines,
-        ProgressOption, Reporter, StopSignal,
+        ChainRun, CheckpointInterval, FindMode, InMemoryCheckpoints, Minibatched, ModePlan, NoMode, Progress,
+        ProgressLines, ProgressOption, Reporter, StopSignal,
     };
     pub use sgmcmc_samplers::threshold::SamplingThreshold;
 }
