@@ -28,6 +28,8 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let last = flags.get("last", 200, "draws that are averaged")?;
     let sweeps = flags.get("sweeps", 100, "sweeps of the Gibbs sampler, of which the second half is averaged")?;
     let factor = flags.get("factor", 1.0, "factor of the step sizes")?;
+    let lambda = flags.get("lambda", 200.0, "regularization of HAMCMC, above the negative curvatures")?;
+    let newton = flags.get("hamcmc-step-size", 0.02, "step size of HAMCMC")?;
     flags.finish()?;
     let model = StableFactorization::new(alpha, rank);
     let truth = model.simulate(rows, columns, 1)?;
@@ -39,11 +41,11 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
         "{:<8} {:<9} {:>10} {:>7} {:>9} {:>12} {:>16}",
         "sampler", "factors", "step size", "steps", "seconds", "acceptance", "rmse of log λ"
     );
-    let hamcmc = Hamcmc { memory: 5, lambda: 10.0, gamma: InitialScale::Fixed(0.01) };
+    let hamcmc = Hamcmc { memory: 5, lambda, gamma: InitialScale::Fixed(1.0 / lambda) };
     let kernels = [
-        ("SGLD", Support::Log, 1e-3, Kernel::minibatch(Sgld, 1e-3 * factor, minibatch)),
-        ("PSGLD", Support::Log, 1e-6, Kernel::minibatch(Psgld::default(), 1e-6 * factor, minibatch)),
-        ("HAMCMC", Support::Log, 0.1, Kernel::minibatch(hamcmc, 0.1 * factor, minibatch)),
+        ("SGLD", Support::Log, 1e-4, Kernel::minibatch(Sgld, 1e-4 * factor, minibatch)),
+        ("PSGLD", Support::Log, 1e-8, Kernel::minibatch(Psgld::default(), 1e-8 * factor, minibatch)),
+        ("HAMCMC", Support::Log, newton, Kernel::minibatch(hamcmc, newton * factor, minibatch)),
         ("SGLD", Support::Mirrored, 1e-5, Kernel::minibatch(Sgld, 1e-5 * factor, minibatch)),
     ];
     let mut runs = vec![("Gibbs", "exact", f64::NAN, model.clone(), sweeps, sweeps / 2)];

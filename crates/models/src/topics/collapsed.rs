@@ -34,6 +34,9 @@ struct Scratch {
     document: Vec<f32>,
     /// 1/(n_k + Σβ).
     inverse: Vec<f32>,
+    /// 1/(n_k + 1 + Σβ). It is known before the topic of a token is drawn, so that the next token need not wait for a
+    /// division.
+    next_inverse: Vec<f32>,
     /// (n_dk + α_k)/(n_k + Σβ).
     weights: Vec<Block>,
     sums: Vec<Block>,
@@ -48,6 +51,7 @@ impl Collapsed {
         let scratch = Scratch {
             document: vec![0.0; blocks * LANES],
             inverse: vec![0.0; blocks * LANES],
+            next_inverse: vec![0.0; blocks * LANES],
             weights: vec![[0.0; LANES]; blocks],
             sums: vec![[0.0; LANES]; blocks],
         };
@@ -91,10 +95,13 @@ impl Collapsed {
         let topics = self.totals.len();
         let rows = self.counts.values_mut();
         let Tokens { words, ends, topics: assigned } = &mut self.tokens;
-        let Scratch { document, inverse, weights, sums } = &mut self.scratch;
+        let Scratch { document, inverse, next_inverse, weights, sums } = &mut self.scratch;
         let (weights, sums) = (&mut weights[..blocks], &mut sums[..blocks]);
-        for (inverse, total) in inverse.iter_mut().zip(&self.totals) {
-            *inverse = 1.0 / (*total as f32 + self.beta_sum);
+        let beta_sum = self.beta_sum;
+        let inverse_of = |total: u32| 1.0 / (total as f32 + beta_sum);
+        for (topic, total) in self.totals.iter().enumerate() {
+            inverse[topic] = inverse_of(*total);
+            next_inverse[topic] = inverse_of(*total + 1);
         }
         let (mut start, mut log_likelihood) = (0, 0.0);
         for &end in ends.iter() {
@@ -110,29 +117,31 @@ impl Collapsed {
                     *weight = (document[topic] + self.alpha[block][lane]) * inverse[topic];
                 }
             }
-            let mut change = |topic: usize, change: f32, weights: &mut [Block]| {
-                let total = self.totals[topic].wrapping_add_signed(change as i32);
-                self.totals[topic] = total;
-                let count = document[topic] + change;
-                document[topic] = count;
-                let new = 1.0 / (total as f32 + self.beta_sum);
-                inverse[topic] = new;
-                set_at(weights, topic, (count + self.alpha[topic / LANES][topic % LANES]) * new);
-            };
             let mut product = LogProduct::new();
             for (word, assigned) in words.iter().zip(assigned.iter_mut()) {
                 let word = *word as usize;
                 let row = &mut rows[word * blocks..(word + 1) * blocks];
                 if !first {
                     let old = usize::from(*assigned);
-                    change(old, -1.0, weights);
+                    let total = self.totals[old].wrapping_sub(1);
+                    self.totals[old] = total;
+                    document[old] -= 1.0;
+                    next_inverse[old] = inverse[old];
+                    inverse[old] = inverse_of(total);
+                    set_at(weights, old, (document[old] + self.alpha[old / LANES][old % LANES]) * inverse[old]);
                     add_at(row, old, -1.0);
                 }
                 let picked = pick(weights, row, self.beta[word], sums, uniform(rng), topics);
                 product.multiply(picked.total);
-                change(picked.topic, 1.0, weights);
-                add_at(row, picked.topic, 1.0);
-                *assigned = picked.topic as u16;
+                let new = picked.topic;
+                document[new] += 1.0;
+                inverse[new] = next_inverse[new];
+                set_at(weights, new, (document[new] + self.alpha[new / LANES][new % LANES]) * inverse[new]);
+                add_at(row, new, 1.0);
+                let total = self.totals[new] + 1;
+                self.totals[new] = total;
+                next_inverse[new] = inverse_of(total + 1);
+                *assigned = new as u16;
             }
             if let Some(others) = words.len().checked_sub(1) {
                 log_likelihood += product.log() - words.len() as f64 * (others as f64 + self.alpha_sum).ln();

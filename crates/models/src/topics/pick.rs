@@ -48,10 +48,9 @@ pub(super) fn pick(left: &[Block], right: &[Block], beta: f32, sums: &mut [Block
     let target = u * total;
     let lane: usize = ends.iter().map(|end| usize::from(target >= *end)).sum();
     let below = [0.0, ends[0], ends[1], ends[2], ends[3], ends[4], ends[5], ends[6]][lane];
-    // Rounding must not lead past the last topic of the lane.
-    let rest = (target - below).min(lanes[lane] * 0.999_999_9);
+    let rest = target - below;
     let block: usize = sums[..blocks - 1].iter().map(|sum| usize::from(rest >= sum[lane])).sum();
-    // The lanes of padding have no weight. Rounding can lead to them if there are fewer than eight topics.
+    // Padding has no weight, but rounding can lead to it, with a probability of the order of the rounding of the sums.
     Picked { topic: (block * LANES + lane).min(topics - 1), total }
 }
 
