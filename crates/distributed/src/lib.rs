@@ -1,0 +1,1 @@
+//! Shards, combination of subposteriors, and runs on many machines.
