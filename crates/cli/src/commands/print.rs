@@ -1,0 +1,29 @@
+//! Standard output.
+
+use std::io::{ErrorKind, Write, stdout};
+use std::process::ExitCode;
+
+use sgmcmc_gradient::text::printable_lines;
+
+use crate::error::Error;
+
+/// Prints a text for humans. Control characters in names and paths are escaped.
+pub(super) fn print(text: &str) -> Result<ExitCode, Error> {
+    write_out(&printable_lines(text)).map_err(Error::Output)
+}
+
+/// Prints a text for programs. A closed pipe is an error.
+pub(super) fn print_complete(text: &str) -> Result<ExitCode, Error> {
+    write_out(text).map_err(|error| match error.kind() {
+        ErrorKind::BrokenPipe => Error::Truncated,
+        _ => Error::Output(error),
+    })
+}
+
+/// Writes a text to standard output.
+fn write_out(text: &str) -> std::io::Result<ExitCode> {
+    let mut out = stdout().lock();
+    writeln!(out, "{}", text.trim_end())?;
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
