@@ -139,7 +139,7 @@ proptest! {
     }
 }
 
-/// What closures see is what draws and summaries show.
+/// Closures, draws and summaries show the same values.
 #[test]
 fn closures_see_the_values_of_the_layout() {
     for case in cases() {

@@ -1,4 +1,4 @@
-//! What users get wrong is explained: each message names the culprit and the remedy.
+//! Messages about mistakes in models: each names the cause and the remedy.
 
 use sgmcmc::data::Rows;
 use sgmcmc::gradient::GradientEstimator;

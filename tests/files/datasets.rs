@@ -14,7 +14,7 @@ fn directory() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(datasets::directory().unwrap_or_else(|| "data".into()))
 }
 
-/// What was loaded, or nothing where the data set is not there, which is said.
+/// Returns the loaded data set, or prints a message and returns `None` if its file is missing.
 fn there<T>(loaded: Result<T>) -> Option<T> {
     match loaded {
         Ok(loaded) => Some(loaded),

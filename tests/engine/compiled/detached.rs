@@ -1,4 +1,4 @@
-//! What only Burn's differentiation sees: `detach` and the like. The engines' gradients differ, at the start or later.
+//! Operations that change gradients but not values, such as `detach`, at the start or later in a run.
 
 use sgmcmc::Engine;
 use sgmcmc::burn::activation::relu;

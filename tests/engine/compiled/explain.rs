@@ -1,4 +1,4 @@
-//! What is said about a model: what it was compiled to, or why it was not.
+//! The explanation of a model: the program it was compiled to, or the reason why it was not compiled.
 
 use sgmcmc::Engine;
 use sgmcmc::data::{Precision, Rows};

@@ -37,7 +37,7 @@ fn start(_: Precision) -> Params {
     (array(part(0, 3), [3]).unwrap(), array(part(3, 12), [3, 3]).unwrap(), array(part(12, 13), [1]).unwrap())
 }
 
-/// What is wrong with the closure of a seed, if anything.
+/// Returns the disagreement of the engines on the closure of a seed, if there is one.
 fn wrong(seed: u64, data: &Dataset<Data>) -> Option<String> {
     let mut rng = rng(seed);
     let length = rng.random_range(1..=6);

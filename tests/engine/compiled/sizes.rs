@@ -57,7 +57,7 @@ fn a_parameter_may_have_as_many_elements_as_there_are_rows() {
     }
 }
 
-/// What a closure does with many rows is not what was compiled for few: the eager engine takes those.
+/// A closure that does something else for many observations than for few runs on the eager engine.
 #[test]
 fn a_branch_on_the_number_of_rows_is_found_when_it_is_taken() {
     let model = Model::new(|w: Tensor<1>, x: Tensor<2>| {

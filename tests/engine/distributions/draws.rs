@@ -122,7 +122,7 @@ fn draws_are_a_function_of_the_generator() {
     }
 }
 
-/// What is refused as a number gives NaN as the draw where it is in a tensor, and draws beside it are not affected.
+/// A parameter that is an error as a number gives NaN as the draw if it is an entry of a tensor. Other entries are not affected.
 #[test]
 fn draws_with_parameters_out_of_range_are_nan() {
     let mut refusals = 0;

@@ -121,7 +121,7 @@ where
     dynamics.variance_ratio(&state, &direction).unwrap()
 }
 
-/// What algorithms predict of themselves is what their laws say.
+/// The predictions of the algorithms agree with their laws.
 #[test]
 fn predictions_are_the_laws() {
     for factor in [0.0, minibatch_factor()] {

@@ -1,4 +1,4 @@
-//! What is found wrong, and that nothing is where nothing is.
+//! The findings of `Fit::check`, and their absence in good fits.
 
 use sgmcmc::fit::ChainOutcome;
 use sgmcmc::fit::{ChainDraws, Finding, Severity, Thresholds};

@@ -1,4 +1,4 @@
-//! What a fit says of data.
+//! Predictions of a fit.
 
 use sgmcmc::burn::activation::sigmoid;
 use sgmcmc::data::{Precision, Rows};

@@ -27,7 +27,7 @@ use arguments::Arguments;
 /// A benchmark that takes an engine and workloads.
 type Benchmark = fn(&Arguments) -> Result<()>;
 
-/// Runs the benchmark called `command`, or returns `None` if there is none of that name.
+/// Runs the benchmark called `command`, or returns `None` if the name is unknown.
 pub(crate) fn run(command: &str, arguments: &[String]) -> Option<Result<()>> {
     let benchmark: Benchmark = match command {
         "steps" => steps::run,

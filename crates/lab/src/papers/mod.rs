@@ -19,7 +19,7 @@ mod sgld_mixture;
 use crate::Result;
 use flags::Flags;
 
-/// Runs the replication called `command`, or returns `None` if there is none of that name.
+/// Runs the replication called `command`, or returns `None` if the name is unknown.
 pub(crate) fn run(command: &str, arguments: &[String]) -> Option<Result<()>> {
     let paper: fn(&[String]) -> Result<()> = match command {
         "qnhmc-gaussian" => qnhmc_gaussian::run,

@@ -50,7 +50,7 @@ impl Outcome {
     }
 }
 
-/// Runs the suite called `command`, or returns `None` if there is none that takes these arguments.
+/// Runs the suite called `command`, or returns `None` if no suite takes these arguments.
 pub(crate) fn run(command: &str, arguments: &[String]) -> Option<ExitCode> {
     let begin = Instant::now();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();

@@ -10,7 +10,7 @@ pub(super) struct RecordPlan {
     pub(super) burn_in: u64,
     /// The number of iterations per mixture; 0 keeps none.
     pub(super) every: u64,
-    /// Whether the allocations of all observations are kept too.
+    /// True if the allocations of all observations are kept too.
     pub(super) allocations: bool,
 }
 

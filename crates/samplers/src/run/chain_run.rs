@@ -6,13 +6,13 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use sgmcmc_gradient::{ChainRng, Error, Fingerprint, Layout, ModelIdentity, Result};
 
+use super::chain_group::{self, ChainGroup, PendingChain};
 use super::checkpoint::{CheckpointInterval, CheckpointStore, Checkpoints, RunFingerprint, Schedules};
 use super::driver::ChainResult;
 use super::guard::guard;
 use super::launch::fingerprint_of_start;
 use super::monitor::{ProgressOption, StopSignal};
 use super::plan::Plan;
-use super::team::{self, Member, Team};
 use crate::chain::Chain;
 use sgmcmc_fit::sink::{Memory, Sink};
 use sgmcmc_fit::{ChainOutcome, Fit, RunInfo};
@@ -207,13 +207,17 @@ impl ChainRun {
     /// outcome, see [`Fit::outcomes`].
     pub fn sample(&self, draws: usize) -> Result<Fit> {
         let created = self.create()?;
-        let draws = team::whole_rounds(draws, created.interleaved);
+        let draws = chain_group::whole_rounds(draws, created.interleaved);
         self.plan.check_memory(draws, created.layout.value_count(), created.stats.len())?;
         let (layout, interleaved, observations) = (created.layout.clone(), created.interleaved, created.observations);
         let chains = self.run(&self.plan, created, draws, |_| Memory::default())?;
-        let info =
-            RunInfo { algorithm: self.identity.clone(), observations, interleaved, ..team::info(&self.plan, &chains) };
-        team::fit(layout, chains, info)
+        let info = RunInfo {
+            algorithm: self.identity.clone(),
+            observations,
+            interleaved,
+            ..chain_group::info(&self.plan, &chains)
+        };
+        chain_group::fit(layout, chains, info)
     }
 
     /// Passes `draws` draws of every chain to a sink of its own. `sink` creates the sink from the index of the chain.
@@ -229,7 +233,7 @@ impl ChainRun {
         sink: impl Fn(usize) -> S + Sync,
     ) -> Result<Vec<(S::Output, ChainOutcome)>> {
         let created = self.create()?;
-        let draws = team::whole_rounds(draws, created.interleaved);
+        let draws = chain_group::whole_rounds(draws, created.interleaved);
         let plan = Plan { predicts_bias: false, ..self.plan.clone() };
         let chains = self.run(&plan, created, draws, sink)?;
         Ok(chains.into_iter().map(|chain| (chain.output, chain.outcome)).collect())
@@ -278,11 +282,11 @@ impl ChainRun {
             let theta = chain.as_ref().map_or(&[][..], |chain| chain.position());
             let fingerprint =
                 plan.checkpoints.as_ref().map(|_| self.fingerprint(&layout, observations, index, theta, draws));
-            Member { start: chain, fingerprint }
+            PendingChain { start: chain, fingerprint }
         };
         let members = chains.into_iter().enumerate().map(member).collect();
-        let team = Team { plan, layout: layout.clone(), stats, interleaved, draws };
-        team.run(members, |chain, _| chain, sink)
+        let group = ChainGroup { plan, layout: layout.clone(), stats, interleaved, draws };
+        group.run(members, |chain, _| chain, sink)
     }
 
     /// Returns the fingerprint of chain number `chain`, which starts at `theta`.

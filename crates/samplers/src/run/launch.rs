@@ -8,12 +8,12 @@ use sgmcmc_gradient::fingerprint::Fingerprinter;
 use sgmcmc_gradient::{ChainRng, Error, Fingerprint, GradientEstimator, Layout, Mode, Result, Split, Target};
 
 use super::builder::Builder;
+use super::chain_group::{self, ChainGroup, PendingChain};
 use super::checkpoint::{RunFingerprint, Schedules};
 use super::driver::ChainResult;
 use super::guard::guard;
 use super::plan::Plan;
 use super::starts::ChainStart;
-use super::team::{self, Member, Team};
 use super::{ModePlan, Sampler, Starts};
 use crate::chain::{Chain, ChainSpec, GradientChain};
 use crate::compose::{Composed, Updates};
@@ -74,14 +74,14 @@ where
         T::Params: 'a,
     {
         let prepared = self.prepare(&start.into(), &self.plan)?;
-        let draws = team::whole_rounds(draws, self.interleaved_chains());
+        let draws = chain_group::whole_rounds(draws, self.interleaved_chains());
         let stats = self.stat_names(&prepared).len();
         self.plan.check_memory(draws, prepared.layout.value_count(), stats)?;
         let (layout, mode) = (prepared.layout.clone(), prepared.mode.clone());
         let observations = prepared.chains.first().map_or(0, |start| start.evaluator.observations());
         let chains = self.run(&self.plan, prepared, draws, |_| Memory::default())?;
         let info = self.info(observations, &chains);
-        Ok(team::fit(layout, chains, info)?.with_mode(mode))
+        Ok(chain_group::fit(layout, chains, info)?.with_mode(mode))
     }
 
     /// Passes `draws` draws of every chain to a sink of its own. `sink` creates the sink from the index of the chain.
@@ -106,7 +106,7 @@ where
         let prepared = self.prepare(&start.into(), &self.plan)?;
         // The outputs of sinks do not include a prediction of the bias.
         let plan = Plan { predicts_bias: false, ..self.plan.clone() };
-        let chains = self.run(&plan, prepared, team::whole_rounds(draws, self.interleaved_chains()), sink)?;
+        let chains = self.run(&plan, prepared, chain_group::whole_rounds(draws, self.interleaved_chains()), sink)?;
         Ok(chains.into_iter().map(|chain| (chain.output, chain.outcome)).collect())
     }
 
@@ -236,16 +236,16 @@ where
             let start_fingerprint = fingerprint_of_start(&start.theta);
             let fingerprint =
                 fingerprint.as_ref().map(|common| RunFingerprint { chain, start: start_fingerprint, ..common.clone() });
-            Member { start: (start, first_updates.take()), fingerprint }
+            PendingChain { start: (start, first_updates.take()), fingerprint }
         });
-        let team = Team { plan, layout, stats, interleaved: self.interleaved_chains(), draws };
+        let group = ChainGroup { plan, layout, stats, interleaved: self.interleaved_chains(), draws };
         let start = |(mut start, updates): (ChainStart, Option<Vec<Updates>>), index: usize| {
             start.evaluator.allocate_on_this_thread()?;
             let updates = updates.unwrap_or_else(|| self.updates(index));
             let chain: Box<dyn Chain> = self.chain(&spec, split.clone(), start, updates, index)?;
             Ok(chain)
         };
-        team.run(members.collect(), start, sink)
+        group.run(members.collect(), start, sink)
     }
 
     /// Returns the names of the statistics of each draw: those of the algorithm and of the updates, and αₜ if there
@@ -288,7 +288,7 @@ where
             step_size: format!("{:?} at temperature {:?}", self.step_size, self.temperature),
             observations,
             interleaved: self.interleaved_chains(),
-            ..team::info(&self.plan, chains)
+            ..chain_group::info(&self.plan, chains)
         }
     }
 

@@ -1,6 +1,7 @@
 //! Runs: the builder, samplers that are stepped by hand, and runs that keep draws.
 
 mod builder;
+mod chain_group;
 mod chain_run;
 mod checkpoint;
 mod driver;
@@ -13,7 +14,6 @@ mod monitor;
 mod plan;
 mod sampler;
 mod starts;
-mod team;
 
 pub use builder::Builder;
 pub use chain_run::ChainRun;

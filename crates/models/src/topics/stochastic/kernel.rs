@@ -20,7 +20,7 @@ pub(super) struct Transition<'a> {
     pub(super) beta: &'a [f64],
     pub(super) topics: usize,
     pub(super) h: f64,
-    /// Whether the counts are a draw given all documents, so that the scale of SCIR can be drawn exactly.
+    /// True if the counts are a draw given all documents, so that the scale of SCIR can be drawn exactly.
     pub(super) exact: bool,
 }
 

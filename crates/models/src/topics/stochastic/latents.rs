@@ -83,7 +83,7 @@ impl Latents {
 #[derive(Debug)]
 pub(super) struct Kept<'a> {
     assigned: &'a mut [u16],
-    /// Whether the topics have been drawn before.
+    /// True if the topics have been drawn before.
     drawn: bool,
 }
 

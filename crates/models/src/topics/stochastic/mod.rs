@@ -35,7 +35,7 @@ pub(super) struct StochasticTopics {
     /// The parameters before the current step.
     before: Vec<f64>,
     phi: Table,
-    /// Whether every step is exact, see [`Stochastic`].
+    /// True if every step is exact, see [`Stochastic`].
     exact: bool,
 }
 

@@ -123,7 +123,7 @@ fn a_run_is_resumed_from_its_checkpoint() {
     assert_eq!(whole.chains(), resumed.chains());
 }
 
-/// The density of the target serves the other algorithms: SGLD with control variates on the expanded natural parameter.
+/// Other algorithms sample the density of the target: SGLD with control variates on the expanded natural parameter.
 #[test]
 fn langevin_dynamics_sample_the_density() {
     let target = categorical(4.0, &[6, 3, 5]).density();

@@ -13,7 +13,7 @@ use sgmcmc_fit::sink::{Interleaved, Schema, Sink};
 use sgmcmc_fit::{Bias, ChainDraws, ChainOutcome, Fit, RunInfo};
 
 /// The settings that all chains of a run share.
-pub(super) struct Team<'a> {
+pub(super) struct ChainGroup<'a> {
     pub(super) plan: &'a Plan,
     pub(super) layout: Layout,
     /// The names of the statistics of each draw.
@@ -25,7 +25,7 @@ pub(super) struct Team<'a> {
 }
 
 /// A chain before its start.
-pub(super) struct Member<C> {
+pub(super) struct PendingChain<C> {
     /// Everything that the chain is created from.
     pub(super) start: C,
     /// The fingerprint in checkpoints of the chain. `None` without checkpoints.
@@ -39,7 +39,7 @@ struct Finished<O> {
     started: bool,
 }
 
-impl Team<'_> {
+impl ChainGroup<'_> {
     /// Creates the chains with `start`, each on the thread that runs it, and runs them. The result has one entry per
     /// recorded chain.
     ///
@@ -50,18 +50,18 @@ impl Team<'_> {
     /// Returns an error if no chain can start, and the errors of checkpoints.
     pub(super) fn run<C: Send, S: Sink>(
         &self,
-        members: Vec<Member<C>>,
+        chains: Vec<PendingChain<C>>,
         start: impl Fn(C, usize) -> Result<Box<dyn Chain>> + Sync,
         sink: impl Fn(usize) -> S + Sync,
     ) -> Result<Vec<ChainResult<S::Output>>> {
         let make = |run| Interleaved::new(run, self.interleaved, &sink);
         let sinks: Vec<_> =
-            guard(|| "the closure that makes sinks".into(), || Ok((0..members.len()).map(make).collect()))?;
+            guard(|| "the closure that makes sinks".into(), || Ok((0..chains.len()).map(make).collect()))?;
         files::check_distinct(&sinks)?;
-        let run = |(index, (member, sink))| self.run_member(index, member, &start, sink);
+        let run = |(index, (chain, sink))| self.run_chain(index, chain, &start, sink);
         // The indexed iterator keeps the results in the order of the chains. The scope moves a single chain to a thread
         // of the pool, where splitting its work is cheapest.
-        let tasks: Vec<_> = members.into_iter().zip(sinks).collect();
+        let tasks: Vec<_> = chains.into_iter().zip(sinks).collect();
         let runs: Result<Vec<Finished<_>>> = rayon::scope(|_| tasks.into_par_iter().enumerate().map(run).collect());
         let runs = runs?;
         if runs.iter().all(|run| !run.started)
@@ -73,15 +73,15 @@ impl Team<'_> {
     }
 
     /// Creates and runs chain number `index`.
-    fn run_member<C, S: Sink>(
+    fn run_chain<C, S: Sink>(
         &self,
         index: usize,
-        member: Member<C>,
+        chain: PendingChain<C>,
         start: impl Fn(C, usize) -> Result<Box<dyn Chain>>,
         mut sink: S,
     ) -> Result<Finished<S::Output>> {
         let Self { plan, layout, stats, draws, .. } = self;
-        let Member { start: from, fingerprint } = member;
+        let PendingChain { start: from, fingerprint } = chain;
         let started = guard(
             || "a closure of the first step".into(),
             || {
