@@ -8,4 +8,5 @@ mod killed;
 mod quickstart;
 mod reliability;
 mod sampling;
+mod shards;
 mod tuning;

@@ -19,6 +19,7 @@ Examples:
   sgmcmc check fit.sgmcmc && publish              exit with code 1 if the fit has problems
   sgmcmc report fit.sgmcmc                        write fit.html, a page with all plots
   sgmcmc convert fit.sgmcmc fit.zarr              write the fit for Python: arviz.from_zarr(\"fit.zarr\")
+  sgmcmc combine shard*.zarr --output fit.sgmcmc  combine the fits of all shards of a data set
   sgmcmc info fit.parquet                         print names, shapes, chains and run settings
 
 A FIT is a file or a directory. Its format is detected from its content:";
@@ -33,7 +34,7 @@ Exit codes:
 Environment:
   SGMCMC_MEMORY_LIMIT  the memory limit for reading a fit, in bytes [default: 2147483648]";
 
-/// Summarizes, checks, plots and converts saved fits.
+/// Summarizes, checks, plots, converts and combines saved fits.
 #[derive(Debug, Parser)]
 #[command(name = "sgmcmc", version, about, after_help = help(), arg_required_else_help = true)]
 pub(crate) struct Arguments {

@@ -20,6 +20,25 @@ pub(crate) enum Error {
     /// A report could not be written.
     #[error(transparent)]
     Report(#[from] sgmcmc_report::Error),
+    /// The fits cannot be combined.
+    #[error(transparent)]
+    Combine(#[from] sgmcmc_distributed::combine::Error),
+    /// An option does not belong to the method.
+    #[error("--{option} is not an option of `{method}`; leave it out, or choose another method")]
+    MethodOption {
+        /// The option.
+        option: &'static str,
+        /// The method.
+        method: &'static str,
+    },
+    /// A constraint of the command line cannot be read.
+    #[error("`{given}` is not a constraint: write NAME=KIND with one of the kinds {kinds}")]
+    Constraint {
+        /// The argument.
+        given: String,
+        /// The valid kinds.
+        kinds: String,
+    },
     /// The output exists.
     #[error("`{}` exists; name another file, or replace it with --force", .0.display())]
     Exists(PathBuf),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bias, Finding};
+use super::{Bias, Finding, ShardInfo};
 use crate::text::describe_settings;
 
 /// The decisions of automatic tuning, and what it found. Files keep it with the draws.
@@ -84,6 +84,8 @@ pub struct RunInfo {
     pub bias: Bias,
     /// The decisions of automatic tuning. `None` if the settings were given.
     pub tuning: Option<TuningRecord>,
+    /// The part of the data that the run has seen. `None` if it has seen all data.
+    pub shard: Option<ShardInfo>,
     /// The version of the library.
     pub version: String,
 }
@@ -106,6 +108,7 @@ impl Default for RunInfo {
             seconds: Vec::new(),
             bias: Bias::Unknown,
             tuning: None,
+            shard: None,
             version: String::new(),
         }
     }

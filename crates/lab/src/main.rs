@@ -79,6 +79,7 @@ papers, each with --help:
   bpmf                       Baker (2019), §3.5.2: matrix factorization of ratings, kernels beside the Gibbs sampler
   alpha-stable               Şimşekli et al. (2016), §4.2: α-stable factorization, kernels beside the Gibbs sampler
   msweb                      Baker (2019), §5.5.2: SCIR and SGRLD on a Dirichlet-process mixture
+  divide-and-conquer         Baker (2019), §2.4.2: consensus, KDEMC and Weierstrass beside SGLD and SGHMC
 
 features: `--features nuts` adds the no-U-turn sampler to accuracy, posteriors, mcse, qnhmc-gaussian and qnhmc-mnist";
 

@@ -30,6 +30,14 @@ pub enum Error {
     /// A matrix.
     #[error(transparent)]
     Numerics(#[from] sgmcmc_numerics::Error),
+    /// Shards.
+    #[cfg(feature = "distributed")]
+    #[error(transparent)]
+    Shards(#[from] sgmcmc_distributed::shards::Error),
+    /// A combination of subposteriors.
+    #[cfg(feature = "distributed")]
+    #[error(transparent)]
+    Combine(#[from] sgmcmc_distributed::combine::Error),
     /// A plot or a report.
     #[cfg(feature = "report")]
     #[error(transparent)]

@@ -35,6 +35,12 @@ pub mod latent_variables {}
 #[doc = include_str!("../docs/diagnostics.md")]
 pub mod diagnostics {}
 
+/// Shards of data, and combination of their posteriors.
+#[doc = ""]
+#[cfg_attr(feature = "distributed", doc = include_str!("../docs/distributed.md"))]
+#[cfg_attr(not(feature = "distributed"), doc = "The page needs the feature `distributed`.")]
+pub mod distributed {}
+
 /// Fits in files, checkpoints, and data larger than memory.
 #[doc = ""]
 #[doc = include_str!("../docs/files.md")]

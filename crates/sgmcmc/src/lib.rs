@@ -3,6 +3,7 @@
 //! [sampling]: guide::sampling
 //! [latent variables]: guide::latent_variables
 //! [diagnostics]: guide::diagnostics
+//! [shards and machines]: guide::distributed
 //! [files]: guide::files
 //! [coming from R]: guide::coming_from_r
 //! [extending]: guide::extending
@@ -34,6 +35,8 @@ pub use sgmcmc_core::{
 pub use sgmcmc_datasets as datasets;
 pub use sgmcmc_derive::TensorTree;
 pub use sgmcmc_diagnostics as diagnostics;
+#[cfg(feature = "distributed")]
+pub use sgmcmc_distributed as distributed;
 pub use sgmcmc_fit::{Check, Fit, Health, Summary};
 pub use sgmcmc_gradient::constraint;
 pub use sgmcmc_gradient::curvature;
@@ -146,7 +149,7 @@ pub mod fit {
     pub use sgmcmc_fit::{
         Bias, BlockDiscrepancy, BlockDraws, BlockNoise, ChainDraws, ChainOutcome, CorrectedMean, DirectionBias,
         Efficiency, EstimatorNoise, Finding, FssdOptions, NoiseReport, Pointwise, PredictedBias, Predictions, RunInfo,
-        Severity, Shift, SteinDiscrepancies, StepHalving, Thresholds, TuningRecord, ZeroVariance,
+        Severity, ShardInfo, Shift, SteinDiscrepancies, StepHalving, Tempering, Thresholds, TuningRecord, ZeroVariance,
     };
 }
 

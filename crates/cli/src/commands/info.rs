@@ -59,6 +59,7 @@ fn describe(fit: &Fit, path: &Path, format: &str) -> String {
         ("burn-in", positive(run.burn_in)),
         ("thin", positive(run.thin)),
         ("chains", interleaved),
+        ("shard", run.shard.map_or_else(String::new, |shard| shard.to_string())),
         ("seed", if run.iterations.is_empty() { String::new() } else { run.seed.to_string() }),
         ("seconds", seconds.join(", ")),
         ("version", run.version.clone()),

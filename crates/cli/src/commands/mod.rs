@@ -1,6 +1,7 @@
 //! The commands, one per file: the arguments of each and the function that runs it.
 
 mod check;
+mod combine;
 mod convert;
 mod info;
 mod print;
@@ -23,6 +24,8 @@ pub(crate) enum Command {
     Report(report::Arguments),
     /// Write the fit in another format, given by the extension of OUTPUT
     Convert(convert::Arguments),
+    /// Combine the fits of all shards of a data set into a fit of the posterior
+    Combine(combine::Arguments),
     /// Print the names and shapes of the parameters, the chains, the settings of the run, and the decisions of automatic tuning
     Info(info::Arguments),
 }
@@ -34,6 +37,7 @@ pub(crate) fn run(command: &Command) -> Result<ExitCode, Error> {
         Command::Check(arguments) => check::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Convert(arguments) => convert::run(arguments),
+        Command::Combine(arguments) => combine::run(arguments),
         Command::Info(arguments) => info::run(arguments),
     }
 }

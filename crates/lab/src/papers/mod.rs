@@ -4,6 +4,7 @@ mod alpha_stable;
 mod bpmf;
 #[path = "../../../../examples/shared/data_files.rs"]
 pub(crate) mod data_files;
+mod divide_and_conquer;
 mod figure;
 #[path = "../../../../examples/shared/parsed_flags.rs"]
 pub(crate) mod flags;
@@ -31,6 +32,7 @@ pub(crate) fn run(command: &str, arguments: &[String]) -> Option<Result<()>> {
         "bpmf" => bpmf::run,
         "alpha-stable" => alpha_stable::run,
         "msweb" => msweb::run,
+        "divide-and-conquer" => divide_and_conquer::run,
         _ => return None,
     };
     Some(paper(arguments))

@@ -179,18 +179,16 @@ impl Nuts {
             gradient: "FullGradient".into(),
             step_size: "found in the warm-up".into(),
             observations,
-            minibatch: None,
             seed: self.seed,
             burn_in: self.warm_up,
             thin: 1,
-            interleaved: 1,
             iterations: vec![self.warm_up + draws as u64; self.chains],
             gradients: chains.iter().map(|chain| chain.gradients).collect(),
             undefined: vec![0; self.chains],
             seconds: chains.iter().map(|chain| chain.seconds).collect(),
             bias: Bias::Exact,
-            tuning: None,
             version: env!("CARGO_PKG_VERSION").into(),
+            ..RunInfo::default()
         };
         Ok(Fit::new(layout, chains.into_iter().map(|chain| chain.draws).collect())?.with_info(info))
     }
