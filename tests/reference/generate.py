@@ -118,6 +118,39 @@ def poisson(x, rate):
     return xlogy(x, rate) - rate - mp.loggamma(x + 1)
 
 
+def log_beta(a, b):
+    return mp.loggamma(a) + mp.loggamma(b) - mp.loggamma(a + b)
+
+
+def beta_binomial(x, n, a, b):
+    return choose(n, x) + log_beta(x + a, n - x + b) - log_beta(a, b)
+
+
+def skew_normal(x, m, s, shape):
+    return mp.log(2) + log_normal_density(x, m, s) + mp.log(mp.erfc(-shape * (x - m) / s / mp.sqrt(2)) / 2)
+
+
+def ordered_logistic(x, eta, cuts):
+    above = lambda k: mpf(1) if k < 0 else (mpf(0) if k >= len(cuts) else 1 / (1 + mp.exp(cuts[k] - eta[0])))
+    k = int(x[0])
+    return mp.log(above(k - 1) - above(k))
+
+
+def zero_inflated(x, logits, rate):
+    zero = 1 / (1 + mp.exp(-logits[0]))
+    return mp.log((zero if x[0] == 0 else 0) + (1 - zero) * mp.exp(poisson(x[0], rate[0])))
+
+
+def scipy_ordered(x, eta, cuts):
+    above = np.concatenate([[1.0], sp.expit(eta[0] - cuts), [0.0]])
+    return np.log(above[int(x[0])] - above[int(x[0]) + 1])
+
+
+def scipy_inflated(x, logits, rate):
+    additional = sp.log_expit(logits[0]) if x[0] == 0 else -np.inf
+    return np.logaddexp(additional, sp.log_expit(-logits[0]) + st.poisson.logpmf(x[0], rate[0]))
+
+
 real = [-1e10, -1e3, -30.5, -3, -0.5, 0, 1e-5, 0.7, 1.25, 4, 40, 1e4, 1e8]
 above = [1e-20, 1e-6, 0.01, 0.3, 1, 1.7, 5, 23, 100]
 unit = [1e-20, 1e-5, 0.02, 0.3, 0.5, 0.77, 0.999]
@@ -143,6 +176,8 @@ DENSITIES = {
     "Bernoulli": (lambda x, p: xlogy(x, p) + xlogy(1 - x, 1 - p), [(0.3,), (1e-10,), (0.999,), (0.5,)], [0, 1], st.bernoulli.logpmf, "bernoulli.logpmf(x, probs)"),
     "BernoulliLogits": (lambda x, z: sigmoid_log((2 * x - 1) * z), [(0,), (1.5,), (-3,), (30,), (-100,), (100,)], [0, 1], lambda x, z: np.log(sp.expit((2 * x - 1) * z)), "log(expit((2*x - 1)*logits))"),
     "BinomialLogits": (lambda x, n, z: choose(n, x) + x * sigmoid_log(z) + (n - x) * sigmoid_log(-z), [(1000, 0.5), (2000, -6), (1000, 30)], counts, lambda x, n, z: sp.gammaln(n + 1) - sp.gammaln(x + 1) - sp.gammaln(n - x + 1) - x * np.logaddexp(0, -z) - (n - x) * np.logaddexp(0, z), "binom.logpmf(x, total, expit(logits)), by gammaln"),
+    "BetaBinomial": (beta_binomial, [(1000, 1, 1), (2000, 0.5, 30), (1000, 250, 700)], counts, lambda x, n, a, b: sp.gammaln(n + 1) - sp.gammaln(x + 1) - sp.gammaln(n - x + 1) + sp.betaln(x + a, n - x + b) - sp.betaln(a, b), "betabinom.logpmf(x, total, a, b), by betaln"),
+    "SkewNormal": (skew_normal, [(0, 1, 2), (0.3, 1.7, -4), (5, 1000, 0.5)], real[3:-3], lambda x, m, s, a: np.log(2) + st.norm.logpdf(x, m, s) + sp.log_ndtr(a * (x - m) / s), "skewnorm.logpdf(x, shape, loc, scale), by log_ndtr"),
     "Poisson": (poisson, [(1,), (0.001,), (12.5,), (900,), (1e5,)], counts + [1e5], st.poisson.logpmf, "poisson.logpmf(x, rate)"),
     "PoissonLogRate": (lambda x, e: poisson(x, mp.exp(e)), [(0,), (-10,), (2.5,), (6.8,)], counts, lambda x, e: st.poisson.logpmf(x, np.exp(e)), "poisson.logpmf(x, exp(log_rate))"),
     "NegativeBinomial": (lambda x, m, d: mp.loggamma(x + d) - mp.loggamma(x + 1) - mp.loggamma(d) + x * mp.log(m / (m + d)) + d * mp.log(d / (m + d)), [(1, 1), (0.01, 3), (30, 0.2), (500, 50), (5, 1e6)], counts, lambda x, m, d: sp.gammaln(x + d) - sp.gammaln(x + 1) - sp.gammaln(d) - x * np.log1p(d / m) - d * np.log1p(m / d), "nbinom.logpmf(x, dispersion, dispersion/(dispersion + mean)), by gammaln"),
@@ -186,6 +221,8 @@ ROWS = {
     "Multinomial": (multinomial, [([0.25, 0.25, 0.5],), ([0.0078125, 0.9765625, 0.015625],)], [[0, 0, 0], [1, 2, 3], [0, 30, 500]], lambda x, p: st.multinomial.logpmf(x, int(np.sum(x)), p), "multinomial.logpmf(x, x.sum(), probs)"),
     "Multinomial.from_logits": (lambda x, z: multinomial(x, softmax(z)), [([0, 0, 0],), ([3, -2, 50],)], [[0, 0, 0], [1, 2, 3], [0, 30, 500]], lambda x, z: st.multinomial.logpmf(x, int(np.sum(x)), sp.softmax(z)), "multinomial.logpmf(x, x.sum(), softmax(logits))"),
     "CategoricalLogits": (lambda x, z: mp.log(softmax(z)[int(x[0])]), [([0, 0, 0],), ([3, -2, 50],), ([-100, 100, 0],)], [[0], [1], [2]], lambda x, z: sp.log_softmax(z)[int(x[0])], "log_softmax(logits)[x]"),
+    "OrderedLogistic": (ordered_logistic, [([0.5], [-1, 0.25, 2]), ([-3], [-4, -2, 8]), ([6], [-1, 0, 1])], [[0], [1], [2], [3]], scipy_ordered, "log of differences of expit(eta - cutpoints)"),
+    "ZeroInflated": (zero_inflated, [([0], [1]), ([-3], [12.5]), ([4], [0.001])], [[0], [1], [2], [7], [20]], scipy_inflated, "logaddexp(log_expit(logits), log_expit(-logits) + poisson.logpmf(x, rate)) at 0"),
     "Mixture": (lambda x, z, a, b: mp.log(sum(w * mp.exp(l) for w, l in zip(softmax(z), [log_normal_density(x[0], *a), student(x[0], *b)]))), [([0.5, -0.5], [0, 1], [3, 1, 10]), ([30, 0], [-2, 0.1], [3, 1, 10])], [[0], [1.5], [-40], [1e4]], lambda x, z, a, b: sp.logsumexp(sp.log_softmax(z) + [st.norm.logpdf(x[0], *a), st.t.logpdf(x[0], *b)]), "logsumexp(log_softmax(logits) + [norm.logpdf(x, loc, scale), t.logpdf(x, df, loc, scale)])"),
 }
 

@@ -52,6 +52,21 @@ impl Distribution<2, 1> for Categories {
     }
 }
 
+/// The ordered logistic distribution with its integers as floats.
+#[derive(Debug)]
+struct Ordinals(OrderedLogistic);
+
+impl Distribution<2, 1> for Ordinals {
+    fn log_prob(&self, value: Tensor<2>) -> Tensor<1> {
+        self.0.log_prob(value.squeeze_dim::<1>(1).int())
+    }
+
+    fn sample(&self, shape: [usize; 2], rng: &mut dyn Rng) -> Tensor<2> {
+        let drawn: Vec<f64> = self.0.sample(shape[0], rng).to_data().iter::<f64>().collect();
+        sgmcmc::array(drawn, shape).expect("one category per row")
+    }
+}
+
 fn flat(row: &Tensor<2>) -> Tensor<1> {
     row.clone().squeeze_dim(0)
 }
@@ -121,6 +136,9 @@ pub fn all() -> Vec<Case> {
         each!(Bernoulli(0), Counts(1), [[0.3]], extreme [[0.0], [1.0], [1e-30]]),
         each!(BernoulliLogits(0), Counts(1), [[-0.8]], extreme [[-100.0], [100.0], [1e6]]),
         each!(BinomialLogits(0, 1), Counts(12), [[12.0, -0.8]], extreme [[12.0, -100.0], [12.0, 100.0], [0.0, 0.0]]),
+        each!(BetaBinomial(0, 1, 2), Counts(12), [[12.0, 0.8, 2.5]], extreme [[12.0, 1e-3, 1e3], [12.0, 1e6, 1e6], [0.0, 1.0, 1.0]]),
+        each!(SkewNormal(0, 1, 2), Line, [[0.3, 1.7, 2.5], [-0.5, 0.6, -1.2]],
+            extreme [[1e6, 1e-3, 1.0], [-1.0, 1e6, -100.0], [0.0, 1.0, 0.0]]),
         each!(Poisson(0), Counts(60), [[7.3], [0.2]], extreme [[0.0], [1e-30], [1e6]]),
         each!(PoissonLogRate(0), Counts(60), [[2.0]], extreme [[-100.0], [100.0]]),
         each!(NegativeBinomial(0, 1), Counts(400), [[7.3, 2.5], [3.0, 0.8]], extreme [[1e-6, 1e6], [1e6, 1e-6]]),
@@ -160,6 +178,20 @@ pub fn all() -> Vec<Case> {
             Counts(2),
             [[[0.2, -0.5, 1.3]]],
             extreme[[[-100.0, 100.0, 0.0]]]
+        ),
+        rows!(
+            "OrderedLogistic",
+            |p| Box::new(Ordinals(OrderedLogistic::new(flat(&p[0]), p[1].clone()))),
+            Counts(3),
+            [[[0.4], [-1.0, 0.3, 2.0]]],
+            extreme [[[100.0], [-1.0, 0.3, 2.0]], [[-100.0], [-1.0, 0.3, 2.0]], [[0.0], [-1e3, 0.0, 1e3]]]
+        ),
+        rows!(
+            "ZeroInflated",
+            |p| Box::new(Column(ZeroInflated::new(flat(&p[0]), Poisson::new(flat(&p[1]))))),
+            Counts(60),
+            [[[-0.8], [4.0]]],
+            extreme [[[-100.0], [4.0]], [[100.0], [4.0]], [[0.0], [1e-30]]]
         ),
         rows!(
             "Mixture",

@@ -5,7 +5,8 @@
 //!
 //! - **Shapes.** A parameter that is a tensor has the rank of the value, and each of its dimensions is one or that of
 //!   the value. The result has the broadcast shape. [`MultivariateNormal`], [`Dirichlet`] and [`Multinomial`] take
-//!   values of shape `[n, d]`, and [`CategoricalLogits`] integers of shape `[n]`. These return one entry per row.
+//!   values of shape `[n, d]`, and [`CategoricalLogits`] and
+//!   [`OrderedLogistic`] integers of shape `[n]`. These return one entry per row.
 //! - **Support.** Outside the support the log density is −∞ and its gradient is zero. At a boundary of the support it
 //!   is the limit, which may be infinite, with an infinite gradient. Densities do not check that counts are whole
 //!   numbers or that labels are zero or one. Data are checked once, when an evaluator is created: if the log-likelihood
@@ -152,6 +153,7 @@ distributions!(
     bernoulli: Bernoulli;
     bernoulli_logits: BernoulliLogits;
     beta: Beta;
+    beta_binomial: BetaBinomial;
     binomial_logits: BinomialLogits;
     categorical_logits: CategoricalLogits;
     cauchy: Cauchy;
@@ -170,9 +172,12 @@ distributions!(
     multivariate_normal: MultivariateNormal;
     negative_binomial: NegativeBinomial;
     normal: Normal;
+    ordered_logistic: OrderedLogistic;
     poisson: Poisson;
     poisson_log_rate: PoissonLogRate;
+    skew_normal: SkewNormal;
     student_t: StudentT;
     uniform: Uniform;
     weibull: Weibull;
+    zero_inflated: ZeroInflated;
 );
