@@ -71,6 +71,11 @@ fn flat(row: &Tensor<2>) -> Tensor<1> {
     row.clone().squeeze_dim(0)
 }
 
+/// A column of parameters, one for each row of the tensor.
+fn column(rows: &Tensor<2>) -> Tensor<1> {
+    rows.clone().squeeze_dim(1)
+}
+
 fn entry(row: &Tensor<2>, index: usize) -> Tensor<1> {
     flat(row).narrow(0, index, 1)
 }
@@ -86,6 +91,110 @@ macro_rules! each {
             extreme: &[$(&[$(&[$e]),+]),*],
         }
     };
+}
+
+/// A distribution of matrices, as one over rows of their free entries.
+#[derive(Debug)]
+struct Matrices<T> {
+    distribution: T,
+    entries: Entries,
+}
+
+/// The free entries of a matrix, row by row.
+#[derive(Clone, Copy, Debug)]
+enum Entries {
+    /// Those of the lower triangle with the diagonal.
+    Symmetric,
+    /// Those below the diagonal of a correlation matrix.
+    Correlations,
+    /// Those below the diagonal of the factor of a correlation matrix.
+    Factor,
+    /// All entries of a matrix with this number of rows.
+    All(usize),
+}
+
+impl Entries {
+    /// The numbers of rows and columns of the matrix with `width` free entries.
+    fn size(self, width: usize) -> [usize; 2] {
+        let root = (1 + 8 * width).isqrt();
+        match self {
+            Self::Symmetric => [(root - 1) / 2; 2],
+            Self::Correlations | Self::Factor => [root.div_ceil(2); 2],
+            Self::All(rows) => [rows, width / rows],
+        }
+    }
+
+    /// Whether an entry is free.
+    fn is_free(self, i: usize, j: usize) -> bool {
+        match self {
+            Self::Symmetric => i >= j,
+            Self::Correlations | Self::Factor => i > j,
+            Self::All(_) => true,
+        }
+    }
+
+    /// The matrices with these free entries.
+    fn matrices(self, rows: Tensor<2>) -> Tensor<3> {
+        let [n, width] = rows.dims();
+        let [r, c] = self.size(width);
+        let index = |i: usize, j: usize| (0..i * c + j).filter(|at| self.is_free(at / c, at % c)).count();
+        let free = |i: usize, j: usize| rows.clone().narrow(1, index(i, j), 1);
+        let one = rows.ones_like().narrow(1, 0, 1);
+        let entry = |i: usize, j: usize| match self {
+            _ if self.is_free(i, j) => free(i, j),
+            Self::Factor if i < j => one.zeros_like(),
+            Self::Factor => {
+                let squares = (0..i).map(|k| free(i, k).square());
+                squares.fold(one.clone(), |rest, square| rest - square).sqrt()
+            }
+            _ if i == j => one.clone(),
+            _ => free(j, i),
+        };
+        let entries = (0..r * c).map(|at| entry(at / c, at % c)).collect();
+        Tensor::cat(entries, 1).reshape([n, r, c])
+    }
+}
+
+impl<T: Distribution<3, 1>> Distribution<2, 1> for Matrices<T> {
+    fn log_prob(&self, value: Tensor<2>) -> Tensor<1> {
+        self.distribution.log_prob(self.entries.matrices(value))
+    }
+
+    fn sample(&self, shape: [usize; 2], rng: &mut dyn Rng) -> Tensor<2> {
+        let [r, c] = self.entries.size(shape[1]);
+        let drawn: Vec<f64> = self.distribution.sample([shape[0], r, c], rng).to_data().iter::<f64>().collect();
+        let free = drawn.chunks(r * c).flat_map(|matrix| {
+            let free = (0..r * c).filter(|at| self.entries.is_free(at / c, at % c));
+            free.map(|at| matrix[at]).collect::<Vec<f64>>()
+        });
+        sgmcmc::array(free.collect(), shape).expect("the free entries of each matrix")
+    }
+}
+
+/// A square matrix from a row of its entries.
+fn square(row: &Tensor<2>) -> Tensor<2> {
+    let d = row.dims()[1].isqrt();
+    row.clone().reshape([d, d])
+}
+
+fn matrices(distribution: impl Distribution<3, 1> + 'static, entries: Entries) -> Rows {
+    Box::new(Matrices { distribution, entries })
+}
+
+fn matrix_normal(p: &[Tensor<2>]) -> Rows {
+    let (rows, columns) = (square(&p[1]), square(&p[2]));
+    let [r, c] = [rows.dims()[0], columns.dims()[0]];
+    matrices(MatrixNormal::new(p[0].clone().reshape([1, r, c]), rows, columns), Entries::All(r))
+}
+
+/// The distribution with the parameters in the first columns, truncated to the interval of the last two.
+fn truncated(distribution: impl Cumulative<1> + 'static, p: &[Tensor<2>]) -> Rows {
+    Box::new(Column(Truncated::new(distribution).above(column(&p[p.len() - 2])).below(column(&p[p.len() - 1]))))
+}
+
+/// The same, censored.
+fn censored(distribution: impl Cumulative<1> + 'static, p: &[Tensor<2>]) -> Rows {
+    Box::new(Column(Censored::new(distribution).left(column(&p[p.len() - 2])).right(column(&p[p.len() - 1]))))
 }
 
 fn cholesky(p: &[Tensor<2>]) -> Rows {
@@ -139,6 +248,7 @@ pub fn all() -> Vec<Case> {
         each!(BetaBinomial(0, 1, 2), Counts(12), [[12.0, 0.8, 2.5]], extreme [[12.0, 1e-3, 1e3], [12.0, 1e6, 1e6], [0.0, 1.0, 1.0]]),
         each!(SkewNormal(0, 1, 2), Line, [[0.3, 1.7, 2.5], [-0.5, 0.6, -1.2]],
             extreme [[1e6, 1e-3, 1.0], [-1.0, 1e6, -100.0], [0.0, 1.0, 0.0]]),
+        each!(VonMises(0, 1), Circle, [[0.3, 1.7], [-2.0, 12.0]], extreme [[1e3, 1e-3], [0.0, 1e6], [0.0, 8.0]]),
         each!(Poisson(0), Counts(60), [[7.3], [0.2]], extreme [[0.0], [1e-30], [1e6]]),
         each!(PoissonLogRate(0), Counts(60), [[2.0]], extreme [[-100.0], [100.0]]),
         each!(NegativeBinomial(0, 1), Counts(400), [[7.3, 2.5], [3.0, 0.8]], extreme [[1e-6, 1e6], [1e6, 1e-6]]),
@@ -155,6 +265,132 @@ pub fn all() -> Vec<Case> {
             Plane,
             [[[0.3, -1.0], [0.7, 0.0, -0.9, 1.1]]],
             extreme[[[1e6, 0.0], [1e-3, 0.0, 1e3, 1e6]]]
+        ),
+        rows!(
+            "MultivariateNormal.covariance",
+            |p| Box::new(MultivariateNormal::covariance(p[0].clone(), square(&p[1]))),
+            Plane,
+            [[[0.3, -1.0], [0.7, 0.0, -0.4, 1.1]]],
+            extreme[[[1e6, 0.0], [1e-3, 0.0, 1.0, 1e6]]]
+        ),
+        rows!(
+            "MultivariateNormal.precision",
+            |p| Box::new(MultivariateNormal::precision(p[0].clone(), square(&p[1]))),
+            Plane,
+            [[[0.3, -1.0], [1.7, 0.0, -0.4, 1.1]]],
+            extreme[[[1e6, 0.0], [1e-3, 0.0, 1.0, 1e6]]]
+        ),
+        rows!(
+            "MultivariateStudentT",
+            |p| Box::new(MultivariateStudentT::new(flat(&p[0]), p[1].clone(), square(&p[2]))),
+            Plane,
+            [[[60.0], [0.3, -1.0], [0.6, 0.0, -0.3, 0.5]]],
+            extreme[[[0.5], [1e6, 0.0], [1e-3, 0.0, 1.0, 1e6]], [[1e8], [0.0, 0.0], [1.0, 0.0, 0.0, 1.0]]]
+        ),
+        rows!(
+            "Wishart",
+            |p| matrices(Wishart::new(flat(&p[0]), square(&p[1])), Entries::Symmetric),
+            Definite,
+            [[[5.5], [0.6, 0.0, -0.3, 0.5]]],
+            extreme[[[1e3], [1e-3, 0.0, 1.0, 1e6]]]
+        ),
+        rows!(
+            "InverseWishart",
+            |p| matrices(InverseWishart::new(flat(&p[0]), square(&p[1])), Entries::Symmetric),
+            Definite,
+            [[[5.5], [0.6, 0.0, -0.3, 0.5]]],
+            extreme[[[1e3], [1e-3, 0.0, 1.0, 1e6]]]
+        ),
+        rows!(
+            "Lkj",
+            |p| matrices(Lkj::new(flat(&p[0])), Entries::Correlations),
+            Correlations,
+            [[[2.5]], [[1.25]]],
+            extreme[[[1e-3]], [[1.0]], [[1e4]]]
+        ),
+        rows!(
+            "LkjCholesky",
+            |p| matrices(LkjCholesky::new(flat(&p[0])), Entries::Factor),
+            Factors,
+            [[[2.5]], [[1.25]]],
+            extreme[[[1e-3]], [[1.0]], [[1e4]]]
+        ),
+        rows!(
+            "MatrixNormal",
+            matrix_normal,
+            Plane,
+            [[[0.3, -1.0], [0.7, 0.0, -0.4, 1.1], [0.8]]],
+            extreme[[[1e6, 0.0], [1e-3, 0.0, 1.0, 1e6], [1e-3]]]
+        ),
+        rows!(
+            "Truncated",
+            |p| truncated(Normal::new(column(&p[0]), column(&p[1])), p),
+            Interval(-1.0, 2.5),
+            [[[0.3], [1.7], [-1.0], [2.5]], [[6.0], [0.8], [-1.0], [2.5]]],
+            extreme[[[50.0], [1.0], [-1.0], [2.5]], [[-1e3], [1.0], [-1.0], [2.5]], [[0.0], [1e3], [-1.0], [2.5]]]
+        ),
+        rows!(
+            "Truncated.exponential",
+            |p| truncated(Exponential::new(column(&p[0])), p),
+            Interval(0.5, 2.5),
+            [[[1.3], [0.5], [2.5]]],
+            extreme[[[1e3], [0.5], [2.5]], [[1e-3], [0.5], [2.5]]]
+        ),
+        rows!(
+            "Truncated.weibull",
+            |p| truncated(Weibull::new(column(&p[0]), column(&p[1])), p),
+            Interval(0.5, 2.5),
+            [[[1.7], [1.3], [0.5], [2.5]]],
+            extreme[[[0.3], [100.0], [0.5], [2.5]], [[5.0], [0.3], [0.5], [2.5]]]
+        ),
+        rows!(
+            "Truncated.log_normal",
+            |p| truncated(LogNormal::new(column(&p[0]), column(&p[1])), p),
+            Interval(0.5, 2.5),
+            [[[0.3], [0.8], [0.5], [2.5]]],
+            extreme[[[20.0], [0.5], [0.5], [2.5]], [[-20.0], [0.5], [0.5], [2.5]]]
+        ),
+        rows!(
+            "Truncated.logistic",
+            |p| truncated(Logistic::new(column(&p[0]), column(&p[1])), p),
+            Interval(0.5, 2.5),
+            [[[0.3], [0.8], [0.5], [2.5]], [[-3.0], [0.4], [0.5], [2.5]]],
+            extreme[[[50.0], [0.5], [0.5], [2.5]], [[-50.0], [0.5], [0.5], [2.5]]]
+        ),
+        rows!(
+            "Censored",
+            |p| censored(Normal::new(column(&p[0]), column(&p[1])), p),
+            Recorded(-1.0, 2.5),
+            [[[0.3], [1.7], [-1.0], [2.5]]],
+            extreme[[[50.0], [1.0], [-1.0], [2.5]], [[-1e3], [1.0], [-1.0], [2.5]]]
+        ),
+        rows!(
+            "Censored.exponential",
+            |p| censored(Exponential::new(column(&p[0])), p),
+            Recorded(0.5, 2.5),
+            [[[0.8], [0.5], [2.5]]],
+            extreme[[[1e3], [0.5], [2.5]], [[1e-3], [0.5], [2.5]]]
+        ),
+        rows!(
+            "Censored.weibull",
+            |p| censored(Weibull::new(column(&p[0]), column(&p[1])), p),
+            Recorded(0.5, 2.5),
+            [[[1.7], [1.3], [0.5], [2.5]]],
+            extreme[[[0.3], [100.0], [0.5], [2.5]]]
+        ),
+        rows!(
+            "Censored.log_normal",
+            |p| censored(LogNormal::new(column(&p[0]), column(&p[1])), p),
+            Recorded(0.5, 2.5),
+            [[[0.3], [0.8], [0.5], [2.5]]],
+            extreme[[[20.0], [0.5], [0.5], [2.5]]]
+        ),
+        rows!(
+            "Censored.logistic",
+            |p| censored(Logistic::new(column(&p[0]), column(&p[1])), p),
+            Recorded(0.5, 2.5),
+            [[[0.3], [0.8], [0.5], [2.5]]],
+            extreme[[[50.0], [0.5], [0.5], [2.5]]]
         ),
         rows!("Dirichlet", |p| Box::new(Dirichlet::new(p[0].clone())), Simplex, [[[2.0, 3.5, 1.2]]],
             extreme [[[1.0, 1.0, 1.0]], [[1e-3, 1e3, 1.0]]]),
@@ -181,14 +417,14 @@ pub fn all() -> Vec<Case> {
         ),
         rows!(
             "OrderedLogistic",
-            |p| Box::new(Ordinals(OrderedLogistic::new(flat(&p[0]), p[1].clone()))),
+            |p| Box::new(Ordinals(OrderedLogistic::new(column(&p[0]), p[1].clone()))),
             Counts(3),
             [[[0.4], [-1.0, 0.3, 2.0]]],
             extreme [[[100.0], [-1.0, 0.3, 2.0]], [[-100.0], [-1.0, 0.3, 2.0]], [[0.0], [-1e3, 0.0, 1e3]]]
         ),
         rows!(
             "ZeroInflated",
-            |p| Box::new(Column(ZeroInflated::new(flat(&p[0]), Poisson::new(flat(&p[1]))))),
+            |p| Box::new(Column(ZeroInflated::new(column(&p[0]), Poisson::new(column(&p[1]))))),
             Counts(60),
             [[[-0.8], [4.0]]],
             extreme [[[-100.0], [4.0]], [[100.0], [4.0]], [[0.0], [1e-30]]]

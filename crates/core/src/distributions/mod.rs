@@ -4,9 +4,10 @@
 //! of values, with all normalizing constants. Gradients flow to the values and to the parameters.
 //!
 //! - **Shapes.** A parameter that is a tensor has the rank of the value, and each of its dimensions is one or that of
-//!   the value. The result has the broadcast shape. [`MultivariateNormal`], [`Dirichlet`] and [`Multinomial`] take
-//!   values of shape `[n, d]`, and [`CategoricalLogits`] and
-//!   [`OrderedLogistic`] integers of shape `[n]`. These return one entry per row.
+//!   the value. The result has the broadcast shape. [`MultivariateNormal`], [`MultivariateStudentT`], [`Dirichlet`] and
+//!   [`Multinomial`] take values of shape `[n, d]`, [`CategoricalLogits`] and [`OrderedLogistic`] integers of shape
+//!   `[n]`, and [`Wishart`], [`InverseWishart`], [`Lkj`], [`LkjCholesky`] and [`MatrixNormal`] matrices `[n, r, c]`.
+//!   These return one entry per row or matrix.
 //! - **Support.** Outside the support the log density is −∞ and its gradient is zero. At a boundary of the support it
 //!   is the limit, which may be infinite, with an infinite gradient. Densities do not check that counts are whole
 //!   numbers or that labels are zero or one. Data are checked once, when an evaluator is created: if the log-likelihood
@@ -47,8 +48,11 @@
 //! 3. Add one row to the table in `tests/engine/distributions/cases.rs`, and one to `tests/reference/generate.py` for
 //!    the reference values.
 
+mod cumulative;
 mod observed;
 mod param;
+mod scatter;
+mod stable;
 mod support;
 
 use std::fmt::Debug;
@@ -56,8 +60,11 @@ use std::fmt::Debug;
 use burn_tensor::Tensor;
 use rand::Rng;
 
+pub use cumulative::Cumulative;
 pub(crate) use observed::{Observed, watching};
+pub(crate) use param::Combine;
 pub use param::Param;
+pub use stable::Stable;
 
 /// A distribution over tensors of rank `D` whose log densities have rank `OUT`.
 ///
@@ -124,6 +131,21 @@ macro_rules! rowwise {
     };
 }
 
+/// Implements [`Distribution`] for a distribution over matrices.
+macro_rules! matrixwise {
+    ($name:ident) => {
+        impl $crate::distributions::Distribution<3, 1> for $name {
+            fn log_prob(&self, value: burn_tensor::Tensor<3>) -> burn_tensor::Tensor<1> {
+                Self::log_prob(self, value)
+            }
+
+            fn sample(&self, shape: [usize; 3], rng: &mut dyn rand::Rng) -> burn_tensor::Tensor<3> {
+                Self::sample(self, shape, rng)
+            }
+        }
+    };
+}
+
 /// Draws from a distribution of `rand_distr`. Returns NaN if its parameters are out of range.
 fn draw<T, E, R: Rng + ?Sized>(distribution: Result<T, E>, rng: &mut R) -> f64
 where
@@ -157,6 +179,7 @@ distributions!(
     binomial_logits: BinomialLogits;
     categorical_logits: CategoricalLogits;
     cauchy: Cauchy;
+    censored: Censored;
     dirichlet: Dirichlet;
     exponential: Exponential;
     gamma: Gamma;
@@ -164,12 +187,17 @@ distributions!(
     half_cauchy: HalfCauchy;
     half_normal: HalfNormal;
     inverse_gamma: InverseGamma;
+    inverse_wishart: InverseWishart;
     laplace: Laplace;
+    lkj: Lkj;
+    lkj_cholesky: LkjCholesky;
     log_normal: LogNormal;
     logistic: Logistic;
+    matrix_normal: MatrixNormal;
     mixture: Mixture;
     multinomial: Multinomial;
     multivariate_normal: MultivariateNormal;
+    multivariate_student_t: MultivariateStudentT;
     negative_binomial: NegativeBinomial;
     normal: Normal;
     ordered_logistic: OrderedLogistic;
@@ -177,7 +205,10 @@ distributions!(
     poisson_log_rate: PoissonLogRate;
     skew_normal: SkewNormal;
     student_t: StudentT;
+    truncated: Truncated;
     uniform: Uniform;
+    von_mises: VonMises;
     weibull: Weibull;
+    wishart: Wishart;
     zero_inflated: ZeroInflated;
 );

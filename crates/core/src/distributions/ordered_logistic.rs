@@ -68,6 +68,7 @@ impl OrderedLogistic {
         let last = cuts as i64;
         record_integers("OrderedLogistic", &value, Support::Counts(last as f64));
         let outside = value.clone().lower_elem(0).bool_or(value.clone().greater_elem(last));
+        let value = value.mask_fill(outside.clone(), 0);
         let lowest = value.clone().equal_elem(0);
         let highest = value.clone().equal_elem(last);
         let cutpoints = if rows == n { self.cutpoints.clone() } else { self.cutpoints.clone().expand([n, cuts]) };
