@@ -1,9 +1,9 @@
 //! The table of distributions under test. A new distribution is one row here and one in `tests/reference/generate.py`.
 
-use rand::Rng;
 use sgmcmc::burn::Tensor;
 use sgmcmc::distributions::*;
 
+use crate::distributions::rows::{Categories, Column, Entries, Matrices, Ordinals};
 use crate::distributions::support::Support::{self, *};
 
 /// Every distribution as one over rows `[n, d]`.
@@ -21,50 +21,6 @@ pub struct Case {
     pub ordinary: &'static [&'static [&'static [f64]]],
     /// Extreme parameters, where nothing may be NaN.
     pub extreme: &'static [&'static [&'static [f64]]],
-}
-
-/// A distribution of single values, as one over rows of one column.
-#[derive(Debug)]
-struct Column<T>(T);
-
-impl<T: Distribution<1>> Distribution<2, 1> for Column<T> {
-    fn log_prob(&self, value: Tensor<2>) -> Tensor<1> {
-        self.0.log_prob(value.squeeze_dim(1))
-    }
-
-    fn sample(&self, shape: [usize; 2], rng: &mut dyn Rng) -> Tensor<2> {
-        self.0.sample([shape[0]], rng).unsqueeze_dim(1)
-    }
-}
-
-/// The categorical distribution with its integers as floats.
-#[derive(Debug)]
-struct Categories(CategoricalLogits);
-
-impl Distribution<2, 1> for Categories {
-    fn log_prob(&self, value: Tensor<2>) -> Tensor<1> {
-        self.0.log_prob(value.squeeze_dim::<1>(1).int())
-    }
-
-    fn sample(&self, shape: [usize; 2], rng: &mut dyn Rng) -> Tensor<2> {
-        let drawn: Vec<f64> = self.0.sample(shape[0], rng).to_data().iter::<f64>().collect();
-        sgmcmc::array(drawn, shape).expect("one category per row")
-    }
-}
-
-/// The ordered logistic distribution with its integers as floats.
-#[derive(Debug)]
-struct Ordinals(OrderedLogistic);
-
-impl Distribution<2, 1> for Ordinals {
-    fn log_prob(&self, value: Tensor<2>) -> Tensor<1> {
-        self.0.log_prob(value.squeeze_dim::<1>(1).int())
-    }
-
-    fn sample(&self, shape: [usize; 2], rng: &mut dyn Rng) -> Tensor<2> {
-        let drawn: Vec<f64> = self.0.sample(shape[0], rng).to_data().iter::<f64>().collect();
-        sgmcmc::array(drawn, shape).expect("one category per row")
-    }
 }
 
 fn flat(row: &Tensor<2>) -> Tensor<1> {
@@ -93,88 +49,10 @@ macro_rules! each {
     };
 }
 
-/// A distribution of matrices, as one over rows of their free entries.
-#[derive(Debug)]
-struct Matrices<T> {
-    distribution: T,
-    entries: Entries,
-}
-
-/// The free entries of a matrix, row by row.
-#[derive(Clone, Copy, Debug)]
-enum Entries {
-    /// Those of the lower triangle with the diagonal.
-    Symmetric,
-    /// Those below the diagonal of a correlation matrix.
-    Correlations,
-    /// Those below the diagonal of the factor of a correlation matrix.
-    Factor,
-    /// All entries of a matrix with this number of rows.
-    All(usize),
-}
-
-impl Entries {
-    /// The numbers of rows and columns of the matrix with `width` free entries.
-    fn size(self, width: usize) -> [usize; 2] {
-        let root = (1 + 8 * width).isqrt();
-        match self {
-            Self::Symmetric => [(root - 1) / 2; 2],
-            Self::Correlations | Self::Factor => [root.div_ceil(2); 2],
-            Self::All(rows) => [rows, width / rows],
-        }
-    }
-
-    /// Whether an entry is free.
-    fn is_free(self, i: usize, j: usize) -> bool {
-        match self {
-            Self::Symmetric => i >= j,
-            Self::Correlations | Self::Factor => i > j,
-            Self::All(_) => true,
-        }
-    }
-
-    /// The matrices with these free entries.
-    fn matrices(self, rows: Tensor<2>) -> Tensor<3> {
-        let [n, width] = rows.dims();
-        let [r, c] = self.size(width);
-        let index = |i: usize, j: usize| (0..i * c + j).filter(|at| self.is_free(at / c, at % c)).count();
-        let free = |i: usize, j: usize| rows.clone().narrow(1, index(i, j), 1);
-        let one = rows.ones_like().narrow(1, 0, 1);
-        let entry = |i: usize, j: usize| match self {
-            _ if self.is_free(i, j) => free(i, j),
-            Self::Factor if i < j => one.zeros_like(),
-            Self::Factor => {
-                let squares = (0..i).map(|k| free(i, k).square());
-                squares.fold(one.clone(), |rest, square| rest - square).sqrt()
-            }
-            _ if i == j => one.clone(),
-            _ => free(j, i),
-        };
-        let entries = (0..r * c).map(|at| entry(at / c, at % c)).collect();
-        Tensor::cat(entries, 1).reshape([n, r, c])
-    }
-}
-
-impl<T: Distribution<3, 1>> Distribution<2, 1> for Matrices<T> {
-    fn log_prob(&self, value: Tensor<2>) -> Tensor<1> {
-        self.distribution.log_prob(self.entries.matrices(value))
-    }
-
-    fn sample(&self, shape: [usize; 2], rng: &mut dyn Rng) -> Tensor<2> {
-        let [r, c] = self.entries.size(shape[1]);
-        let drawn: Vec<f64> = self.distribution.sample([shape[0], r, c], rng).to_data().iter::<f64>().collect();
-        let free = drawn.chunks(r * c).flat_map(|matrix| {
-            let free = (0..r * c).filter(|at| self.entries.is_free(at / c, at % c));
-            free.map(|at| matrix[at]).collect::<Vec<f64>>()
-        });
-        sgmcmc::array(free.collect(), shape).expect("the free entries of each matrix")
-    }
-}
-
-/// A square matrix from a row of its entries.
-fn square(row: &Tensor<2>) -> Tensor<2> {
-    let d = row.dims()[1].isqrt();
-    row.clone().reshape([d, d])
+/// Square matrices from rows of their entries.
+fn square(rows: &Tensor<2>) -> Tensor<3> {
+    let [n, size] = rows.dims();
+    rows.clone().reshape([n, size.isqrt(), size.isqrt()])
 }
 
 fn matrices(distribution: impl Distribution<3, 1> + 'static, entries: Entries) -> Rows {
@@ -183,7 +61,7 @@ fn matrices(distribution: impl Distribution<3, 1> + 'static, entries: Entries) -
 
 fn matrix_normal(p: &[Tensor<2>]) -> Rows {
     let (rows, columns) = (square(&p[1]), square(&p[2]));
-    let [r, c] = [rows.dims()[0], columns.dims()[0]];
+    let [r, c] = [rows.dims()[1], columns.dims()[1]];
     matrices(MatrixNormal::new(p[0].clone().reshape([1, r, c]), rows, columns), Entries::All(r))
 }
 
@@ -282,35 +160,35 @@ pub fn all() -> Vec<Case> {
         ),
         rows!(
             "MultivariateStudentT",
-            |p| Box::new(MultivariateStudentT::new(flat(&p[0]), p[1].clone(), square(&p[2]))),
+            |p| Box::new(MultivariateStudentT::new(column(&p[0]), p[1].clone(), square(&p[2]))),
             Plane,
             [[[60.0], [0.3, -1.0], [0.6, 0.0, -0.3, 0.5]]],
             extreme[[[0.5], [1e6, 0.0], [1e-3, 0.0, 1.0, 1e6]], [[1e8], [0.0, 0.0], [1.0, 0.0, 0.0, 1.0]]]
         ),
         rows!(
             "Wishart",
-            |p| matrices(Wishart::new(flat(&p[0]), square(&p[1])), Entries::Symmetric),
+            |p| matrices(Wishart::new(column(&p[0]), square(&p[1])), Entries::Symmetric),
             Definite,
             [[[5.5], [0.6, 0.0, -0.3, 0.5]]],
             extreme[[[1e3], [1e-3, 0.0, 1.0, 1e6]]]
         ),
         rows!(
             "InverseWishart",
-            |p| matrices(InverseWishart::new(flat(&p[0]), square(&p[1])), Entries::Symmetric),
+            |p| matrices(InverseWishart::new(column(&p[0]), square(&p[1])), Entries::Symmetric),
             Definite,
             [[[5.5], [0.6, 0.0, -0.3, 0.5]]],
             extreme[[[1e3], [1e-3, 0.0, 1.0, 1e6]]]
         ),
         rows!(
             "Lkj",
-            |p| matrices(Lkj::new(flat(&p[0])), Entries::Correlations),
+            |p| matrices(Lkj::new(column(&p[0])), Entries::Correlations),
             Correlations,
             [[[2.5]], [[1.25]]],
             extreme[[[1e-3]], [[1.0]], [[1e4]]]
         ),
         rows!(
             "LkjCholesky",
-            |p| matrices(LkjCholesky::new(flat(&p[0])), Entries::Factor),
+            |p| matrices(LkjCholesky::new(column(&p[0])), Entries::Factor),
             Factors,
             [[[2.5]], [[1.25]]],
             extreme[[[1e-3]], [[1.0]], [[1e4]]]

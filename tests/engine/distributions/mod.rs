@@ -3,6 +3,7 @@
 pub(crate) mod cases;
 mod draws;
 mod interface;
+mod rows;
 mod stable;
 pub(crate) mod support;
 

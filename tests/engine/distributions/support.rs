@@ -110,12 +110,12 @@ impl Support {
                 single(nodes)
             }
             Self::Definite => {
-                let logs: Vec<f64> = (-40..=40).map(|k| 0.3 * f64::from(k)).collect();
-                let correlations = interval(-1.0, 1.0, 20);
+                let logs: Vec<f64> = (-34..=34).map(|k| 0.35 * f64::from(k)).collect();
+                let correlations = interval(-1.0, 1.0, 30);
                 let node = |s: f64, t: f64, (r, weight): (f64, f64)| {
                     let (a, c) = (s.exp(), t.exp());
                     let root = (a * c).sqrt();
-                    (vec![a, r * root, c], 0.09 * a * c * root * weight)
+                    (vec![a, r * root, c], 0.1225 * a * c * root * weight)
                 };
                 let pairs = logs.iter().flat_map(|s| logs.iter().map(move |t| (*s, *t)));
                 pairs.flat_map(|(s, t)| correlations.iter().map(move |r| node(s, t, *r))).collect()

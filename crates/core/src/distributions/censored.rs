@@ -27,7 +27,7 @@ use crate::special::broadcast;
 /// densities.
 ///
 /// In survival data, each observation has its own limit: the time at which it was lost from view, and ∞ if the event was
-/// observed. For data that are known only up to an interval, use [`Cumulative::log_interval`].
+/// observed ([`Dataset::allow_non_finite`](crate::Dataset::allow_non_finite)). For data that are known only up to an interval, use [`Cumulative::log_interval`].
 ///
 /// See also [Wikipedia](https://en.wikipedia.org/wiki/Censoring_(statistics)).
 ///

@@ -22,7 +22,7 @@ use crate::matrix::diagonal;
 /// | `eta` | concentration: 1 is uniform over correlation matrices, larger values favor the identity | number, `[1]` or `[n]` | positive |
 ///
 /// Support: lower triangular matrices whose rows have length one and whose diagonal is positive; the log density is −∞
-/// if a diagonal entry is negative. The length of the rows is not checked: the density is that of the entries below the
+/// if a diagonal entry is not positive. The length of the rows is not checked: the density is that of the entries below the
 /// diagonal. Values have shape `[n, d, d]`, or `[d, d]` for one matrix.
 ///
 /// This is Stan's `lkj_corr_cholesky`, and the prior for parameters with the constraint `cholesky_correlation`.
@@ -63,7 +63,7 @@ impl LkjCholesky {
         let [n, d, _] = value.dims();
         // The first entry is always one.
         let pivots = diagonal(value).reshape([n, d]).narrow(1, 1.min(d - 1), d.saturating_sub(1).max(1));
-        let outside = pivots.clone().lower_elem(0.0);
+        let outside = pivots.clone().lower_equal_elem(0.0);
         let logs = pivots.mask_fill(outside.clone(), 1.0).log();
         let columns = logs.dims()[1];
         // The exponent of the j-th logarithm is (d − j) + 2 (eta − 1).

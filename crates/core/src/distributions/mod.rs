@@ -41,7 +41,7 @@
 //!
 //! # Adding a distribution
 //!
-//! 1. Write one file with the type, its constructor, `log_prob`, and one `elementwise!` (or `rowwise!`) invocation for
+//! 1. Write one file with the type, its constructor, `log_prob`, and one `elementwise!`, `rowwise!` or `matrixwise!` invocation for
 //!    its draws and its [`Distribution`] implementation.
 //! 2. Add one row to the `distributions!` list at the end of this module. The list declares the module, exports the
 //!    type, and adds it to `NAMES`, which a test compares with its table.

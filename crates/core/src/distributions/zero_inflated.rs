@@ -5,6 +5,7 @@ use rand::{Rng, RngExt};
 
 use super::Distribution;
 use super::param::{Combine, Param, from_host, host};
+use super::support::minus_infinity;
 use crate::special::logaddexp;
 
 /// A distribution with additional zeros: the value is zero with the probability of an additional zero, and a draw of
@@ -57,12 +58,15 @@ impl<const D: usize> ZeroInflated<D> {
     /// Returns the log probability of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
         let zero = value.clone().equal_elem(0.0);
-        let counted = self.distribution.log_prob(value).plus(&(self.logits.clone() * -1.0).log_sigmoid());
+        let other = self.distribution.log_prob(value);
+        let impossible = other.clone().equal_elem(f64::NEG_INFINITY);
+        let counted = other.plus(&(self.logits.clone() * -1.0).log_sigmoid());
         let dims = counted.dims();
         let zero = if zero.dims() == dims { zero } else { zero.expand(dims) };
         let additional = self.logits.log_sigmoid().like(&counted);
         let at_zero = logaddexp(additional, counted.clone());
-        counted.mask_where(zero, at_zero)
+        // Only zeros are possible outside the support of the other distribution.
+        minus_infinity(counted, impossible).mask_where(zero, at_zero)
     }
 
     /// Returns independent draws in an `f64` tensor of the given shape on the default device.

@@ -89,7 +89,7 @@ pub fn lower_triangle<const D: usize>(matrix: Tensor<D>) -> Tensor<D> {
 pub fn add_diagonal<const D: usize>(matrix: Tensor<D>, number: f64) -> Tensor<D> {
     let n = square("add_diagonal", matrix.dims());
     let dims = std::array::from_fn(|axis| if axis + 2 < D { 1 } else { n });
-    let values = (0..n * n).map(|at| if at % (n + 1) == 0 { number } else { 0.0 }).collect();
+    let values = (0..n * n).map(|at| if at.is_multiple_of(n + 1) { number } else { 0.0 }).collect();
     let added = constant(values, dims, &matrix);
     matrix + added
 }

@@ -18,7 +18,7 @@ pub(super) fn constant<const D: usize, const E: usize>(
 
 /// Returns identity matrices with `n` rows, with `count` elements in total.
 pub(super) fn identity(n: usize, count: usize) -> Vec<f64> {
-    (0..count).map(|at| if at % (n * n) % (n + 1) == 0 { 1.0 } else { 0.0 }).collect()
+    (0..count).map(|at| if (at % (n * n)).is_multiple_of(n + 1) { 1.0 } else { 0.0 }).collect()
 }
 
 /// Multiplies the matrices of the last two axes by a matrix with these entries.

@@ -32,7 +32,7 @@ use super::square;
 pub fn cholesky<const D: usize>(matrix: Tensor<D>) -> Tensor<D> {
     let dims = matrix.dims();
     let n = square("cholesky", dims);
-    if let Some(recorded) = record(MatrixFunction::Cholesky, &[matrix.clone()], dims) {
+    if let Some(recorded) = record(MatrixFunction::Cholesky, std::slice::from_ref(&matrix), dims) {
         return recorded;
     }
     let mut values = host(&matrix);

@@ -25,7 +25,7 @@ fn expression(graph: &mut Graph, m: NodeId, b: NodeId) -> NodeId {
     let transposed = graph.transpose(m).unwrap();
     let product = graph.matmul(m, transposed).unwrap();
     let dim = graph.shape(m).dims.last().copied().unwrap();
-    let identity: Vec<f64> = (0..dim * dim).map(|at| if at % (dim + 1) == 0 { 2.0 } else { 0.0 }).collect();
+    let identity: Vec<f64> = (0..dim * dim).map(|at| if at.is_multiple_of(dim + 1) { 2.0 } else { 0.0 }).collect();
     let identity = graph.constant(identity, [dim, dim], Kind::Float).unwrap();
     let matrix = graph.add(product, identity).unwrap();
     let factor = graph.cholesky(matrix).unwrap();
