@@ -5,6 +5,7 @@ mod constraints;
 mod devices;
 mod distributions;
 mod gradients;
+mod matrix;
 mod mistakes;
 mod special;
 mod support_of_data;

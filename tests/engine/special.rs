@@ -8,10 +8,11 @@ type Function = fn(Vec<Tensor<1>>) -> Tensor<1>;
 
 /// Name, the function of its arguments, and whether its error is relative however small the value. A new function is a
 /// row here and one in `tests/reference/generate.py`.
-const FUNCTIONS: [(&str, Function, bool); 13] = [
+const FUNCTIONS: [(&str, Function, bool); 14] = [
     ("lgamma", |x| lgamma(x[0].clone()), false),
     ("digamma", |x| digamma(x[0].clone()), false),
     ("lbeta", |x| lbeta(x[0].clone(), x[1].clone()), false),
+    ("log_bessel_i0", |x| log_bessel_i0(x[0].clone()), true),
     ("erf", |x| erf(x[0].clone()), true),
     ("erfc", |x| erfc(x[0].clone()), true),
     ("normal_cdf", |x| normal_cdf(x[0].clone()), true),

@@ -25,6 +25,8 @@ pub mod data;
 pub mod distributions;
 pub mod engine;
 mod fit;
+pub mod kernels;
+pub mod matrix;
 pub mod model;
 pub mod special;
 mod transform;

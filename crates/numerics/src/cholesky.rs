@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::triangular;
 use crate::vector::{add_scaled, dot};
 
 /// The Cholesky factor of a symmetric positive definite matrix A: the lower triangular L with L Lᵀ = A.
@@ -64,25 +65,11 @@ impl Cholesky {
     /// ```
     pub fn refactor(&mut self, matrix: &[f64]) -> Result<(), Error> {
         let Self { dim, factor } = self;
-        let dim = *dim;
-        if matrix.len() != dim * dim {
-            return Err(Error::Length { dim, expected: dim * dim, found: matrix.len() });
+        if matrix.len() != factor.len() {
+            return Err(Error::Length { dim: *dim, expected: factor.len(), found: matrix.len() });
         }
-        for i in 0..dim {
-            let (above, rest) = factor.split_at_mut(i * dim);
-            let row = &mut rest[..dim];
-            for j in 0..i {
-                let upper = &above[j * dim..(j + 1) * dim];
-                row[j] = (matrix[i * dim + j] - dot(&row[..j], &upper[..j])) / upper[j];
-            }
-            let pivot = matrix[i * dim + i] - dot(&row[..i], &row[..i]);
-            // A pivot of the size of the rounding error is treated as zero.
-            if pivot.is_nan() || pivot <= f64::EPSILON * matrix[i * dim + i].abs() {
-                return Err(Error::NotPositiveDefinite { row: i, pivot });
-            }
-            row[i] = pivot.sqrt();
-        }
-        Ok(())
+        factor.copy_from_slice(matrix);
+        triangular::cholesky(factor, *dim)
     }
 
     /// Returns the number of rows.

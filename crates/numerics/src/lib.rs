@@ -4,6 +4,7 @@
 //! - [`Bfgs`]: the dense BFGS matrix.
 //! - [`Cholesky`]: Cholesky factors, linear solves, inverses and determinants.
 //! - [`SymmetricEigen`]: eigenvalues and eigenvectors of symmetric matrices.
+//! - [`triangular`]: factorization and triangular systems in place on slices, with derivatives.
 //! - [`vector`]: products and sums of vectors.
 //!
 //! Vectors and matrices are `f64` slices, and matrices are in row-major order. Every type owns its work buffers, so no
@@ -20,6 +21,7 @@ mod error;
 mod lbfgs;
 #[cfg(test)]
 mod testing;
+pub mod triangular;
 pub mod vector;
 
 pub use bfgs::Bfgs;

@@ -25,6 +25,8 @@ pub use fit_files::FitFiles;
 
 pub use sgmcmc_core::burn;
 pub use sgmcmc_core::distributions;
+pub use sgmcmc_core::kernels;
+pub use sgmcmc_core::matrix;
 pub use sgmcmc_core::special;
 pub use sgmcmc_core::tree;
 pub use sgmcmc_core::{

@@ -1,9 +1,9 @@
 //! The table of distributions under test. A new distribution is one row here and one in `tests/reference/generate.py`.
 
-use rand::Rng;
 use sgmcmc::burn::Tensor;
 use sgmcmc::distributions::*;
 
+use crate::distributions::rows::{Categories, Column, Entries, Matrices, Ordinals};
 use crate::distributions::support::Support::{self, *};
 
 /// Every distribution as one over rows `[n, d]`.
@@ -23,37 +23,13 @@ pub struct Case {
     pub extreme: &'static [&'static [&'static [f64]]],
 }
 
-/// A distribution of single values, as one over rows of one column.
-#[derive(Debug)]
-struct Column<T>(T);
-
-impl<T: Distribution<1>> Distribution<2, 1> for Column<T> {
-    fn log_prob(&self, value: Tensor<2>) -> Tensor<1> {
-        self.0.log_prob(value.squeeze_dim(1))
-    }
-
-    fn sample(&self, shape: [usize; 2], rng: &mut dyn Rng) -> Tensor<2> {
-        self.0.sample([shape[0]], rng).unsqueeze_dim(1)
-    }
-}
-
-/// The categorical distribution with its integers as floats.
-#[derive(Debug)]
-struct Categories(CategoricalLogits);
-
-impl Distribution<2, 1> for Categories {
-    fn log_prob(&self, value: Tensor<2>) -> Tensor<1> {
-        self.0.log_prob(value.squeeze_dim::<1>(1).int())
-    }
-
-    fn sample(&self, shape: [usize; 2], rng: &mut dyn Rng) -> Tensor<2> {
-        let drawn: Vec<f64> = self.0.sample(shape[0], rng).to_data().iter::<f64>().collect();
-        sgmcmc::array(drawn, shape).expect("one category per row")
-    }
-}
-
 fn flat(row: &Tensor<2>) -> Tensor<1> {
     row.clone().squeeze_dim(0)
+}
+
+/// A column of parameters, one for each row of the tensor.
+fn column(rows: &Tensor<2>) -> Tensor<1> {
+    rows.clone().squeeze_dim(1)
 }
 
 fn entry(row: &Tensor<2>, index: usize) -> Tensor<1> {
@@ -71,6 +47,32 @@ macro_rules! each {
             extreme: &[$(&[$(&[$e]),+]),*],
         }
     };
+}
+
+/// Square matrices from rows of their entries.
+fn square(rows: &Tensor<2>) -> Tensor<3> {
+    let [n, size] = rows.dims();
+    rows.clone().reshape([n, size.isqrt(), size.isqrt()])
+}
+
+fn matrices(distribution: impl Distribution<3, 1> + 'static, entries: Entries) -> Rows {
+    Box::new(Matrices { distribution, entries })
+}
+
+fn matrix_normal(p: &[Tensor<2>]) -> Rows {
+    let (rows, columns) = (square(&p[1]), square(&p[2]));
+    let [r, c] = [rows.dims()[1], columns.dims()[1]];
+    matrices(MatrixNormal::new(p[0].clone().reshape([1, r, c]), rows, columns), Entries::All(r))
+}
+
+/// The distribution with the parameters in the first columns, truncated to the interval of the last two.
+fn truncated(distribution: impl Cumulative<1> + 'static, p: &[Tensor<2>]) -> Rows {
+    Box::new(Column(Truncated::new(distribution).above(column(&p[p.len() - 2])).below(column(&p[p.len() - 1]))))
+}
+
+/// The same, censored.
+fn censored(distribution: impl Cumulative<1> + 'static, p: &[Tensor<2>]) -> Rows {
+    Box::new(Column(Censored::new(distribution).left(column(&p[p.len() - 2])).right(column(&p[p.len() - 1]))))
 }
 
 fn cholesky(p: &[Tensor<2>]) -> Rows {
@@ -121,6 +123,10 @@ pub fn all() -> Vec<Case> {
         each!(Bernoulli(0), Counts(1), [[0.3]], extreme [[0.0], [1.0], [1e-30]]),
         each!(BernoulliLogits(0), Counts(1), [[-0.8]], extreme [[-100.0], [100.0], [1e6]]),
         each!(BinomialLogits(0, 1), Counts(12), [[12.0, -0.8]], extreme [[12.0, -100.0], [12.0, 100.0], [0.0, 0.0]]),
+        each!(BetaBinomial(0, 1, 2), Counts(12), [[12.0, 0.8, 2.5]], extreme [[12.0, 1e-3, 1e3], [12.0, 1e6, 1e6], [0.0, 1.0, 1.0]]),
+        each!(SkewNormal(0, 1, 2), Line, [[0.3, 1.7, 2.5], [-0.5, 0.6, -1.2]],
+            extreme [[1e6, 1e-3, 1.0], [-1.0, 1e6, -100.0], [0.0, 1.0, 0.0]]),
+        each!(VonMises(0, 1), Circle, [[0.3, 1.7], [-2.0, 12.0]], extreme [[1e3, 1e-3], [0.0, 1e6], [0.0, 8.0]]),
         each!(Poisson(0), Counts(60), [[7.3], [0.2]], extreme [[0.0], [1e-30], [1e6]]),
         each!(PoissonLogRate(0), Counts(60), [[2.0]], extreme [[-100.0], [100.0]]),
         each!(NegativeBinomial(0, 1), Counts(400), [[7.3, 2.5], [3.0, 0.8]], extreme [[1e-6, 1e6], [1e6, 1e-6]]),
@@ -137,6 +143,132 @@ pub fn all() -> Vec<Case> {
             Plane,
             [[[0.3, -1.0], [0.7, 0.0, -0.9, 1.1]]],
             extreme[[[1e6, 0.0], [1e-3, 0.0, 1e3, 1e6]]]
+        ),
+        rows!(
+            "MultivariateNormal.covariance",
+            |p| Box::new(MultivariateNormal::covariance(p[0].clone(), square(&p[1]))),
+            Plane,
+            [[[0.3, -1.0], [0.7, 0.0, -0.4, 1.1]]],
+            extreme[[[1e6, 0.0], [1e-3, 0.0, 1.0, 1e6]]]
+        ),
+        rows!(
+            "MultivariateNormal.precision",
+            |p| Box::new(MultivariateNormal::precision(p[0].clone(), square(&p[1]))),
+            Plane,
+            [[[0.3, -1.0], [1.7, 0.0, -0.4, 1.1]]],
+            extreme[[[1e6, 0.0], [1e-3, 0.0, 1.0, 1e6]]]
+        ),
+        rows!(
+            "MultivariateStudentT",
+            |p| Box::new(MultivariateStudentT::new(column(&p[0]), p[1].clone(), square(&p[2]))),
+            Plane,
+            [[[60.0], [0.3, -1.0], [0.6, 0.0, -0.3, 0.5]]],
+            extreme[[[0.5], [1e6, 0.0], [1e-3, 0.0, 1.0, 1e6]], [[1e8], [0.0, 0.0], [1.0, 0.0, 0.0, 1.0]]]
+        ),
+        rows!(
+            "Wishart",
+            |p| matrices(Wishart::new(column(&p[0]), square(&p[1])), Entries::Symmetric),
+            Definite,
+            [[[5.5], [0.6, 0.0, -0.3, 0.5]]],
+            extreme[[[1e3], [1e-3, 0.0, 1.0, 1e6]]]
+        ),
+        rows!(
+            "InverseWishart",
+            |p| matrices(InverseWishart::new(column(&p[0]), square(&p[1])), Entries::Symmetric),
+            Definite,
+            [[[5.5], [0.6, 0.0, -0.3, 0.5]]],
+            extreme[[[1e3], [1e-3, 0.0, 1.0, 1e6]]]
+        ),
+        rows!(
+            "Lkj",
+            |p| matrices(Lkj::new(column(&p[0])), Entries::Correlations),
+            Correlations,
+            [[[2.5]], [[1.25]]],
+            extreme[[[1e-3]], [[1.0]], [[1e4]]]
+        ),
+        rows!(
+            "LkjCholesky",
+            |p| matrices(LkjCholesky::new(column(&p[0])), Entries::Factor),
+            Factors,
+            [[[2.5]], [[1.25]]],
+            extreme[[[1e-3]], [[1.0]], [[1e4]]]
+        ),
+        rows!(
+            "MatrixNormal",
+            matrix_normal,
+            Plane,
+            [[[0.3, -1.0], [0.7, 0.0, -0.4, 1.1], [0.8]]],
+            extreme[[[1e6, 0.0], [1e-3, 0.0, 1.0, 1e6], [1e-3]]]
+        ),
+        rows!(
+            "Truncated",
+            |p| truncated(Normal::new(column(&p[0]), column(&p[1])), p),
+            Interval(-1.0, 2.5),
+            [[[0.3], [1.7], [-1.0], [2.5]], [[6.0], [0.8], [-1.0], [2.5]]],
+            extreme[[[50.0], [1.0], [-1.0], [2.5]], [[-1e3], [1.0], [-1.0], [2.5]], [[0.0], [1e3], [-1.0], [2.5]]]
+        ),
+        rows!(
+            "Truncated.exponential",
+            |p| truncated(Exponential::new(column(&p[0])), p),
+            Interval(0.5, 2.5),
+            [[[1.3], [0.5], [2.5]]],
+            extreme[[[1e3], [0.5], [2.5]], [[1e-3], [0.5], [2.5]]]
+        ),
+        rows!(
+            "Truncated.weibull",
+            |p| truncated(Weibull::new(column(&p[0]), column(&p[1])), p),
+            Interval(0.5, 2.5),
+            [[[1.7], [1.3], [0.5], [2.5]]],
+            extreme[[[0.3], [100.0], [0.5], [2.5]], [[5.0], [0.3], [0.5], [2.5]]]
+        ),
+        rows!(
+            "Truncated.log_normal",
+            |p| truncated(LogNormal::new(column(&p[0]), column(&p[1])), p),
+            Interval(0.5, 2.5),
+            [[[0.3], [0.8], [0.5], [2.5]]],
+            extreme[[[20.0], [0.5], [0.5], [2.5]], [[-20.0], [0.5], [0.5], [2.5]]]
+        ),
+        rows!(
+            "Truncated.logistic",
+            |p| truncated(Logistic::new(column(&p[0]), column(&p[1])), p),
+            Interval(0.5, 2.5),
+            [[[0.3], [0.8], [0.5], [2.5]], [[-3.0], [0.4], [0.5], [2.5]]],
+            extreme[[[50.0], [0.5], [0.5], [2.5]], [[-50.0], [0.5], [0.5], [2.5]]]
+        ),
+        rows!(
+            "Censored",
+            |p| censored(Normal::new(column(&p[0]), column(&p[1])), p),
+            Recorded(-1.0, 2.5),
+            [[[0.3], [1.7], [-1.0], [2.5]]],
+            extreme[[[50.0], [1.0], [-1.0], [2.5]], [[-1e3], [1.0], [-1.0], [2.5]]]
+        ),
+        rows!(
+            "Censored.exponential",
+            |p| censored(Exponential::new(column(&p[0])), p),
+            Recorded(0.5, 2.5),
+            [[[0.8], [0.5], [2.5]]],
+            extreme[[[1e3], [0.5], [2.5]], [[1e-3], [0.5], [2.5]]]
+        ),
+        rows!(
+            "Censored.weibull",
+            |p| censored(Weibull::new(column(&p[0]), column(&p[1])), p),
+            Recorded(0.5, 2.5),
+            [[[1.7], [1.3], [0.5], [2.5]]],
+            extreme[[[0.3], [100.0], [0.5], [2.5]]]
+        ),
+        rows!(
+            "Censored.log_normal",
+            |p| censored(LogNormal::new(column(&p[0]), column(&p[1])), p),
+            Recorded(0.5, 2.5),
+            [[[0.3], [0.8], [0.5], [2.5]]],
+            extreme[[[20.0], [0.5], [0.5], [2.5]]]
+        ),
+        rows!(
+            "Censored.logistic",
+            |p| censored(Logistic::new(column(&p[0]), column(&p[1])), p),
+            Recorded(0.5, 2.5),
+            [[[0.3], [0.8], [0.5], [2.5]]],
+            extreme[[[50.0], [0.5], [0.5], [2.5]]]
         ),
         rows!("Dirichlet", |p| Box::new(Dirichlet::new(p[0].clone())), Simplex, [[[2.0, 3.5, 1.2]]],
             extreme [[[1.0, 1.0, 1.0]], [[1e-3, 1e3, 1.0]]]),
@@ -160,6 +292,20 @@ pub fn all() -> Vec<Case> {
             Counts(2),
             [[[0.2, -0.5, 1.3]]],
             extreme[[[-100.0, 100.0, 0.0]]]
+        ),
+        rows!(
+            "OrderedLogistic",
+            |p| Box::new(Ordinals(OrderedLogistic::new(column(&p[0]), p[1].clone()))),
+            Counts(3),
+            [[[0.4], [-1.0, 0.3, 2.0]]],
+            extreme [[[100.0], [-1.0, 0.3, 2.0]], [[-100.0], [-1.0, 0.3, 2.0]], [[0.0], [-1e3, 0.0, 1e3]]]
+        ),
+        rows!(
+            "ZeroInflated",
+            |p| Box::new(Column(ZeroInflated::new(column(&p[0]), Poisson::new(column(&p[1]))))),
+            Counts(60),
+            [[[-0.8], [4.0]]],
+            extreme [[[-100.0], [4.0]], [[100.0], [4.0]], [[0.0], [1e-30]]]
         ),
         rows!(
             "Mixture",

@@ -3,6 +3,7 @@
 use sgmcmc::burn::DType;
 use sgmcmc_testkit::rng;
 
+use crate::distributions::support::Support;
 use crate::distributions::{cases, host, ordinary, params, tensor};
 
 /// False alarms of each test of draws: one in 10 000.
@@ -55,6 +56,13 @@ fn draws_follow_the_density() {
                 let observed: Vec<f64> = points.iter().map(count).collect();
                 assert!(observed.iter().sum::<f64>() >= DRAWS as f64 - 1.0, "{}: draws out of range", case.name);
                 chi_square(case.name, &masses.iter().map(|m| expected(*m)).collect::<Vec<_>>(), &observed);
+            } else if let Support::Recorded(low, high) = case.support {
+                let middle = 0.5 * (low + high);
+                let cell = |x: f64| [x > low, x >= middle, x >= high].into_iter().filter(|beyond| *beyond).count();
+                let (mut probabilities, mut observed) = ([0.0; 4], [0.0; 4]);
+                points.iter().zip(&masses).for_each(|(x, mass)| probabilities[cell(x[0])] += mass);
+                draws.iter().for_each(|draw| observed[cell(draw[0])] += 1.0);
+                chi_square(case.name, &probabilities.map(expected), &observed);
             } else if width == 1 {
                 kolmogorov_smirnov(case.name, &points.concat(), &masses, draws.concat());
             } else {

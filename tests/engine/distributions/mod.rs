@@ -3,6 +3,8 @@
 pub(crate) mod cases;
 mod draws;
 mod interface;
+mod rows;
+mod stable;
 pub(crate) mod support;
 
 use std::collections::BTreeSet;
@@ -148,7 +150,7 @@ fn gradients_agree_with_differences() {
             leaves.push(point.clone());
             // Counts do not vary, nor does the number of trials.
             let last = if case.support.is_discrete() { set.len() } else { leaves.len() };
-            let first = usize::from(case.name == "BinomialLogits");
+            let first = usize::from(["BinomialLogits", "BetaBinomial"].contains(&case.name));
             for (leaf, element) in (first..last).flat_map(|leaf| (0..leaves[leaf].len()).map(move |e| (leaf, e))) {
                 let here = leaves[leaf][element];
                 if here == 0.0 {

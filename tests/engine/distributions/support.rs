@@ -1,6 +1,6 @@
 //! Supports: quadrature over them, points to try inside, at the edges and outside.
 
-use std::f64::consts::FRAC_PI_2;
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 /// The location in the case of the Laplace distribution.
 const KINK: f64 = 0.3;
@@ -18,6 +18,16 @@ pub enum Support {
     Simplex,
     /// Three counts with this sum.
     Cells(usize),
+    /// An angle.
+    Circle,
+    /// Between two limits, which have probabilities of their own.
+    Recorded(f64, f64),
+    /// The entries (1, 1), (2, 1) and (2, 2) of a positive definite matrix.
+    Definite,
+    /// The entries (2, 1), (3, 1) and (3, 2) of a correlation matrix.
+    Correlations,
+    /// The entries (2, 1), (3, 1) and (3, 2) of the Cholesky factor of a correlation matrix.
+    Factors,
 }
 
 /// Points with weights, such that sums of weight × density are probabilities. Points on the line ascend.
@@ -52,6 +62,21 @@ fn interval(low: f64, high: f64, steps: i32) -> Vec<(f64, f64)> {
     })
 }
 
+/// Nodes in the cube (−1, 1)³, moved by a map with its Jacobian.
+fn cube(map: impl Fn([f64; 3]) -> (Vec<f64>, f64)) -> Nodes {
+    let nodes = interval(-1.0, 1.0, 24);
+    let mut moved = Vec::with_capacity(nodes.len().pow(3));
+    for (u, of_u) in &nodes {
+        for (v, of_v) in &nodes {
+            for (w, of_w) in &nodes {
+                let (x, jacobian) = map([*u, *v, *w]);
+                moved.push((x, of_u * of_v * of_w * jacobian));
+            }
+        }
+    }
+    moved
+}
+
 impl Support {
     pub fn nodes(self) -> Nodes {
         let single = |nodes: Vec<(f64, f64)>| nodes.into_iter().map(|(x, w)| (vec![x], w)).collect();
@@ -74,6 +99,35 @@ impl Support {
                 };
                 nodes.iter().flat_map(|node| triangle(*node)).collect()
             }
+            Self::Circle => {
+                let step = TAU / 400.0;
+                single((0..400).map(|k| (-PI + step * (f64::from(k) + 0.5), step)).collect())
+            }
+            Self::Recorded(low, high) => {
+                let mut nodes = vec![(low, 1.0)];
+                nodes.extend(interval(low, high, 400).into_iter().filter(|(x, _)| *x > low && *x < high));
+                nodes.push((high, 1.0));
+                single(nodes)
+            }
+            Self::Definite => {
+                let logs: Vec<f64> = (-34..=34).map(|k| 0.35 * f64::from(k)).collect();
+                let correlations = interval(-1.0, 1.0, 30);
+                let node = |s: f64, t: f64, (r, weight): (f64, f64)| {
+                    let (a, c) = (s.exp(), t.exp());
+                    let root = (a * c).sqrt();
+                    (vec![a, r * root, c], 0.1225 * a * c * root * weight)
+                };
+                let pairs = logs.iter().flat_map(|s| logs.iter().map(move |t| (*s, *t)));
+                pairs.flat_map(|(s, t)| correlations.iter().map(move |r| node(s, t, *r))).collect()
+            }
+            Self::Correlations => cube(|[u, v, w]| {
+                let root = ((1.0 - u * u) * (1.0 - v * v)).sqrt();
+                (vec![u, v, u * v + w * root], root)
+            }),
+            Self::Factors => cube(|[u, v, w]| {
+                let root = (1.0 - v * v).sqrt();
+                (vec![u, v, w * root], root)
+            }),
             Self::Cells(total) => (0..=total)
                 .flat_map(|a| (0..=total - a).map(move |b| (vec![a as f64, b as f64, (total - a - b) as f64], 1.0)))
                 .collect(),
@@ -97,6 +151,11 @@ impl Support {
             Self::Plane => rows(&[&[0.4, -0.7], &[-3.0, 2.0], &[1e3, -1e4], &[1e-4, 5.0]]),
             Self::Simplex => rows(&[&[0.2, 0.3, 0.5], &[1e-5, 0.4, 0.59999], &[0.98, 0.01, 0.01]]),
             Self::Cells(_) => rows(&[&[0.0, 0.0, 5.0], &[2.0, 2.0, 1.0], &[30.0, 0.0, 2.0]]),
+            Self::Circle => rows(&[&[-3.0], &[-0.5], &[0.26], &[1.9], &[3.1], &[40.0]]),
+            Self::Recorded(low, high) => [0.02, 0.4, 0.77].iter().map(|u| vec![low + (high - low) * u]).collect(),
+            Self::Definite => rows(&[&[1.0, 0.3, 2.0], &[0.02, -0.01, 0.5], &[30.0, -12.0, 9.0]]),
+            Self::Correlations => rows(&[&[0.2, -0.3, 0.5], &[0.9, 0.5, 0.2], &[-0.01, 0.9, 0.1]]),
+            Self::Factors => rows(&[&[0.2, -0.3, 0.5], &[0.9, 0.1, -0.8]]),
         }
     }
 
@@ -111,6 +170,11 @@ impl Support {
             Self::Plane => rows(&[&[0.0, 0.0], &[1e10, -1e10]]),
             Self::Simplex => rows(&[&[1.0, 0.0, 0.0], &[1e-30, 1.0, 1e-20]]),
             Self::Cells(_) => rows(&[&[0.0, 0.0, 0.0], &[0.0, 1e5, 0.0]]),
+            Self::Circle => rows(&[&[0.0], &[1e4], &[-1e-30]]),
+            Self::Recorded(low, high) => rows(&[&[low], &[high]]),
+            Self::Definite => rows(&[&[1.0, 0.9999, 1.0], &[1e-10, 0.0, 1e10]]),
+            Self::Correlations => rows(&[&[0.999, 0.0, 0.0], &[0.0, 0.0, 0.0]]),
+            Self::Factors => rows(&[&[0.999, 0.0, 0.0], &[0.0, 0.7, 0.7]]),
         }
     }
 
@@ -119,6 +183,7 @@ impl Support {
         let rows = |rows: &[&[f64]]| rows.iter().map(|row| row.to_vec()).collect();
         match self {
             Self::Line | Self::Plane | Self::Counts(1) => Vec::new(),
+            Self::Circle | Self::Recorded(..) | Self::Factors => Vec::new(),
             Self::Positive => rows(&[&[-1e-30], &[-1.0], &[-1e20]]),
             Self::Interval(low, high) => rows(&[&[low - 1e-3], &[high + 1e-3], &[-1e20], &[1e20]]),
             Self::Counts(2) => rows(&[&[-1.0], &[3.0]]),
@@ -126,6 +191,8 @@ impl Support {
             Self::Counts(_) => rows(&[&[-1.0], &[-1000.0]]),
             Self::Simplex => rows(&[&[-0.1, 1.1, 0.0], &[-1.0, 0.0, 2.0]]),
             Self::Cells(_) => rows(&[&[-1.0, 3.0, 3.0]]),
+            Self::Definite => rows(&[&[-1.0, 0.0, 1.0], &[1.0, 2.0, 1.0], &[0.0, 0.0, 1.0]]),
+            Self::Correlations => rows(&[&[1.1, 0.0, 0.0], &[0.9, -0.9, 0.9]]),
         }
     }
 }

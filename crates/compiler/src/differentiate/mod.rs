@@ -8,6 +8,7 @@
 
 mod elementwise;
 mod indexing;
+mod matrices;
 mod movement;
 mod products;
 mod reductions;
@@ -139,6 +140,7 @@ impl Adjoints<'_> {
             | Op::Softmax(_)
             | Op::LogSoftmax(_) => vec![Some(reductions::backward(graph, &node, y, g)?)],
             Op::Matmul => products::backward(graph, &node.inputs, g, &required)?,
+            Op::Cholesky | Op::SolveLower { .. } => matrices::backward(graph, &node, y, g, &required)?,
             Op::Select(_) | Op::SelectAdjoint { .. } | Op::Gather(_) | Op::GatherAdjoint { .. } => {
                 vec![Some(indexing::backward(graph, &node, g)?)]
             }

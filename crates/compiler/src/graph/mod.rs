@@ -5,6 +5,7 @@
 
 mod elementwise;
 mod indexing;
+mod matrices;
 mod movement;
 mod op;
 mod products;

@@ -113,6 +113,18 @@ pub enum Op {
 
     /// A matrix product of the last two axes; the other axes are broadcast.
     Matmul,
+    /// The Cholesky factor of the matrices of the last two axes. Only the lower triangles are read. The factor of a
+    /// matrix that is not positive definite is NaN.
+    Cholesky,
+    /// `(factor, adjoint)`: the adjoint of the lower triangle of the matrix with this Cholesky factor, whose adjoint is
+    /// `adjoint`.
+    CholeskyAdjoint,
+    /// `(factor, rhs)`: the solution X of L X = B, or of Lᵀ X = B, where L is the lower triangle of the factor. The axes
+    /// before the last two are broadcast.
+    SolveLower {
+        /// True if the equation is Lᵀ X = B.
+        transposed: bool,
+    },
 
     /// `(source, index)`: replaces the axis of `source`, which is shared by all observations, by the axes of `index`.
     Select(usize),

@@ -39,6 +39,9 @@ impl Graph {
             (Op::Softmax(axis), [x]) => self.softmax(*x, *axis),
             (Op::LogSoftmax(axis), [x]) => self.log_softmax(*x, *axis),
             (Op::Matmul, [a, b]) => self.matmul(*a, *b),
+            (Op::Cholesky, [x]) => self.cholesky(*x),
+            (Op::CholeskyAdjoint, [factor, adjoint]) => self.cholesky_adjoint(*factor, *adjoint),
+            (Op::SolveLower { transposed }, [factor, rhs]) => self.solve_lower(*factor, *rhs, *transposed),
             (Op::Select(axis), [source, index]) => self.select(*source, *index, *axis),
             (Op::SelectAdjoint { axis, length }, [values, index]) => {
                 self.select_adjoint(*values, *index, *axis, *length)

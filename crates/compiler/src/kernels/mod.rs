@@ -22,7 +22,7 @@ mod vector;
 pub use element::Element;
 pub(crate) use elementwise::{Function, LANES, Operand, Step, binary, compare, logic, run_steps, select_where, unary};
 pub(crate) use index::{scatter_lanes, select_lanes};
-pub(crate) use matrix::{Matrix, lanes_contract, lanes_matmul, shared_matmul};
+pub(crate) use matrix::{Matrix, lanes_contract, lanes_matmul, lanes_solve, shared_matmul};
 pub(crate) use prefetch::prefetch;
 pub(crate) use reduce::{add_to_f64, combine, dot, load_f64, reduce, sum};
 pub use rows::RowSelection;

@@ -32,6 +32,37 @@ pub(crate) struct MatrixView {
     pub(crate) strides: [usize; 2],
 }
 
+/// A function of matrices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MatrixFunction {
+    /// The Cholesky factor.
+    Cholesky,
+    /// The adjoint of a matrix, from its factor and the adjoint of the factor.
+    CholeskyAdjoint,
+    /// L⁻¹ B.
+    SolveLower,
+    /// L⁻ᵀ B.
+    SolveLowerTransposed,
+}
+
+/// A function of one or two matrices with `dim` rows, for each observation or of shared matrices. The result has `dim`
+/// rows and `columns` columns.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct MatrixCall {
+    pub(crate) function: MatrixFunction,
+    pub(crate) dim: usize,
+    pub(crate) columns: usize,
+    /// The first matrix, which is square, and the second one, which has the shape of the result. A function of one
+    /// matrix has it twice.
+    pub(crate) operands: [MatrixView; 2],
+    /// The first features of both operands, for each index of the leading axes.
+    pub(crate) starts: Vec<[usize; 2]>,
+    /// The buffer for the matrices of one observation, which are computed in double precision.
+    pub(crate) scratch: BufferId,
+    pub(crate) rows: bool,
+    pub(crate) out: BufferId,
+}
+
 /// An instruction. Buffers named `out` are written; the others are read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Instruction {
@@ -66,6 +97,8 @@ pub(crate) enum Instruction {
     /// Computes a matrix product for each observation, or of shared matrices. The result is row-major and starts at
     /// `out_offset`.
     Matmul { size: [usize; 3], a: MatrixView, b: MatrixView, out_offset: usize, rows: bool, out: BufferId },
+    /// Computes a Cholesky factor or solves a triangular system.
+    MatrixFunction(MatrixCall),
     /// `out` += a matrix product summed over the observations of the tile.
     Contract { size: [usize; 3], a: MatrixView, b: MatrixView, out_offset: usize, out: BufferId },
     /// Computes the dot product of each data row, read in place, with a shared vector.
@@ -132,6 +165,7 @@ impl Instruction {
             Self::SumRows { from, out, .. } => vec![*from, *out],
             Self::DotRows { a, b, out, .. } => vec![*a, *b, *out],
             Self::Matmul { a, b, out, .. } | Self::Contract { a, b, out, .. } => vec![a.buffer, b.buffer, *out],
+            Self::MatrixFunction(MatrixCall { operands: [a, b], scratch, .. }) => vec![a.buffer, b.buffer, *scratch],
             Self::DotData { vector, .. } => vec![*vector],
             Self::AccumulateData { coefficients, out, .. } => vec![*coefficients, *out],
             Self::MultiplyData { matrix, panels, .. } => vec![*matrix, *panels],
@@ -163,6 +197,7 @@ impl Instruction {
             | Self::SumRows { out, .. }
             | Self::DotRows { out, .. }
             | Self::Matmul { out, .. }
+            | Self::MatrixFunction(MatrixCall { out, .. })
             | Self::Contract { out, .. }
             | Self::DotData { out, .. }
             | Self::AccumulateData { out, .. }
@@ -204,6 +239,9 @@ impl Instruction {
             Self::Matmul { a, b, out, .. } | Self::Contract { a, b, out, .. } => {
                 vec![&mut a.buffer, &mut b.buffer, out]
             }
+            Self::MatrixFunction(MatrixCall { operands: [a, b], scratch, out, .. }) => {
+                vec![&mut a.buffer, &mut b.buffer, scratch, out]
+            }
             Self::DotData { vector, out, .. } => vec![vector, out],
             Self::AccumulateData { coefficients, out, .. } => vec![coefficients, out],
             Self::MultiplyData { matrix, panels, out, .. } => vec![matrix, panels, out],
@@ -230,6 +268,7 @@ impl Instruction {
             Self::Fused(fused) => {
                 format!("({})", fused.steps.iter().map(|step| step.function.name()).collect::<Vec<_>>().join(", "))
             }
+            Self::MatrixFunction(call) => format!("{:?}", call.function),
             Self::Reduce { op, .. } => format!("reduce {op:?}").to_lowercase(),
             other => {
                 let name = format!("{other:?}");

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 pub use execute::{Call, Column, Columns, Output, Real, RowSelection, RunError};
 use indexed::Table;
-use instruction::{DataLeaf, Instruction};
+use instruction::{DataLeaf, Instruction, MatrixCall};
 use lower::{Buffer, Gradient, Lowering, RowValue, Summand, Term, Total};
 use view::BufferId;
 
@@ -210,6 +210,7 @@ fn work(tile: &[Instruction]) -> usize {
             width * columns
         }
         Instruction::Matmul { size: [m, k, n], .. } | Instruction::Contract { size: [m, k, n], .. } => m * k * n,
+        Instruction::MatrixFunction(MatrixCall { dim, columns, starts, .. }) => dim * dim * columns * starts.len() / 2,
         _ => 0,
     });
     products.sum()

@@ -2,6 +2,7 @@
 //!
 //! Each node is computed for one observation after another. Integers and masks are represented by floats; true is one.
 
+mod matrices;
 mod movement;
 mod scalar;
 
@@ -140,6 +141,11 @@ fn evaluate_row(node: &Node, inputs: &[Array<'_>], arguments: &[&Value]) -> Resu
             line.iter().map(|x| x - total).collect()
         }),
         Op::Matmul => movement::matmul(inputs[0], inputs[1], dims),
+        Op::Cholesky => matrices::pairs(inputs[0], inputs[0], dims, |a, _| matrices::cholesky(a)),
+        Op::CholeskyAdjoint => matrices::pairs(inputs[0], inputs[1], dims, matrices::cholesky_adjoint),
+        Op::SolveLower { transposed } => {
+            matrices::pairs(inputs[0], inputs[1], dims, |l, b| matrices::solve_lower(l, b, *transposed))
+        }
         Op::Select(axis) => movement::select(inputs[0], inputs[1].values, *axis)?,
         Op::SelectAdjoint { axis, length } => {
             movement::select_adjoint(inputs[0], inputs[1].values, arguments[1].shape.rank(), *axis, *length)?

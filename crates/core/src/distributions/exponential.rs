@@ -1,11 +1,14 @@
 //! The exponential distribution.
 
 use burn_tensor::Tensor;
+use rand::{Rng, RngExt};
 
+use super::cumulative::{Cumulative, draws_between};
 use super::observed::{Support, record};
 use super::param::{Combine, Param};
-use super::support::within;
+use super::support::{minus_infinity, within};
 use super::{draw, positive};
+use crate::special::log1mexp;
 
 /// The exponential distribution.
 ///
@@ -56,3 +59,29 @@ impl<const D: usize> Exponential<D> {
 }
 
 elementwise!(Exponential { rate }, |[rate], rng| draw(rand_distr::Exp::new(positive(rate)), rng));
+
+impl<const D: usize> Cumulative<D> for Exponential<D> {
+    fn log_cdf(&self, value: Tensor<D>) -> Tensor<D> {
+        let outside = value.clone().lower_equal_elem(0.0);
+        let inside = value.mask_fill(outside.clone(), 1.0);
+        minus_infinity(log1mexp(inside.times(&self.rate).neg()), outside)
+    }
+
+    fn log_survival(&self, value: Tensor<D>) -> Tensor<D> {
+        value.clamp_min(0.0).times(&self.rate).neg()
+    }
+
+    fn sample_between(&self, low: &Param<D>, high: &Param<D>, shape: [usize; D], rng: &mut dyn Rng) -> Tensor<D> {
+        draws_between([&self.rate], [low, high], shape, rng, |[rate], [low, high], rng| {
+            let rate = positive(rate);
+            draw_between(low * rate, high * rate, rng) / rate
+        })
+    }
+}
+
+/// Draws from the standard exponential distribution between `low` and `high`. Returns NaN if no positive number is
+/// between them.
+pub(super) fn draw_between<R: Rng + ?Sized>(low: f64, high: f64, rng: &mut R) -> f64 {
+    let low = low.max(0.0);
+    if low < high { low - (rng.random::<f64>() * (low - high).exp_m1()).ln_1p() } else { f64::NAN }
+}

@@ -1,12 +1,15 @@
 //! The log-normal distribution.
 
 use burn_tensor::Tensor;
+use rand::Rng;
 
+use super::cumulative::{Cumulative, draws_between};
+use super::normal::draw_between;
 use super::observed::{Support, record};
 use super::param::{Combine, Param};
-use super::support::within;
+use super::support::{minus_infinity, within};
 use super::{draw, positive};
-use crate::special::HALF_LOG_TWO_PI;
+use crate::special::{HALF_LOG_TWO_PI, normal_log_cdf};
 
 /// The log-normal distribution: the distribution of exp(z) for a normal variable z.
 ///
@@ -64,3 +67,33 @@ impl<const D: usize> LogNormal<D> {
 }
 
 elementwise!(LogNormal { loc, scale }, |[loc, scale], rng| draw(rand_distr::LogNormal::new(loc, positive(scale)), rng));
+
+impl<const D: usize> LogNormal<D> {
+    /// Returns the standardized logarithm of positive values, and one for others.
+    fn standardized(&self, value: Tensor<D>) -> Tensor<D> {
+        let outside = value.clone().lower_equal_elem(0.0);
+        value.mask_fill(outside, 1.0).log().minus(&self.loc).over(&self.scale)
+    }
+}
+
+impl<const D: usize> Cumulative<D> for LogNormal<D> {
+    fn log_cdf(&self, value: Tensor<D>) -> Tensor<D> {
+        let outside = value.clone().lower_equal_elem(0.0);
+        minus_infinity(normal_log_cdf(self.standardized(value)), outside)
+    }
+
+    fn log_survival(&self, value: Tensor<D>) -> Tensor<D> {
+        let outside = value.clone().lower_equal_elem(0.0);
+        let log = normal_log_cdf(self.standardized(value).neg());
+        let dims = log.dims();
+        log.mask_fill(outside.expand(dims), 0.0)
+    }
+
+    fn sample_between(&self, low: &Param<D>, high: &Param<D>, shape: [usize; D], rng: &mut dyn Rng) -> Tensor<D> {
+        draws_between([&self.loc, &self.scale], [low, high], shape, rng, |[loc, scale], bounds, rng| {
+            let scale = positive(scale);
+            let [low, high] = bounds.map(|bound| (bound.max(0.0).ln() - loc) / scale);
+            if low < high { (loc + scale * draw_between(low, high, rng)).exp() } else { f64::NAN }
+        })
+    }
+}

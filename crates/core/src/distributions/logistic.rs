@@ -2,9 +2,10 @@
 
 use burn_tensor::Tensor;
 use burn_tensor::activation::log_sigmoid;
-use rand::RngExt;
+use rand::{Rng, RngExt};
 use rand_distr::Open01;
 
+use super::cumulative::{Cumulative, draws_between};
 use super::param::{Combine, Param};
 use super::positive;
 
@@ -62,3 +63,31 @@ elementwise!(Logistic { loc, scale }, |[loc, scale], rng| {
     let u: f64 = rng.sample(Open01);
     loc + positive(scale) * (u / (1.0 - u)).ln()
 });
+
+impl<const D: usize> Cumulative<D> for Logistic<D> {
+    fn log_cdf(&self, value: Tensor<D>) -> Tensor<D> {
+        log_sigmoid(value.minus(&self.loc).over(&self.scale))
+    }
+
+    fn log_survival(&self, value: Tensor<D>) -> Tensor<D> {
+        log_sigmoid(value.minus(&self.loc).over(&self.scale).neg())
+    }
+
+    fn sample_between(&self, low: &Param<D>, high: &Param<D>, shape: [usize; D], rng: &mut dyn Rng) -> Tensor<D> {
+        draws_between([&self.loc, &self.scale], [low, high], shape, rng, |[loc, scale], bounds, rng| {
+            let scale = positive(scale);
+            let [low, high] = bounds.map(|bound| (bound - loc) / scale);
+            // The inverse distribution function is accurate below the mode.
+            let u: f64 = rng.sample(Open01);
+            let z = if low > 0.0 { -inverse_between(-high, -low, u) } else { inverse_between(low, high, u) };
+            loc + scale * z
+        })
+    }
+}
+
+/// Returns the quantile `u` of the standard logistic distribution between `low` and `high`.
+fn inverse_between(low: f64, high: f64, u: f64) -> f64 {
+    let [low, high] = [low, high].map(|z| 1.0 / (1.0 + (-z).exp()));
+    let p = low + u * (high - low);
+    p.ln() - (-p).ln_1p()
+}

@@ -4,8 +4,10 @@
 //! of values, with all normalizing constants. Gradients flow to the values and to the parameters.
 //!
 //! - **Shapes.** A parameter that is a tensor has the rank of the value, and each of its dimensions is one or that of
-//!   the value. The result has the broadcast shape. [`MultivariateNormal`], [`Dirichlet`] and [`Multinomial`] take
-//!   values of shape `[n, d]`, and [`CategoricalLogits`] integers of shape `[n]`. These return one entry per row.
+//!   the value. The result has the broadcast shape. [`MultivariateNormal`], [`MultivariateStudentT`], [`Dirichlet`] and
+//!   [`Multinomial`] take values of shape `[n, d]`, [`CategoricalLogits`] and [`OrderedLogistic`] integers of shape
+//!   `[n]`, and [`Wishart`], [`InverseWishart`], [`Lkj`], [`LkjCholesky`] and [`MatrixNormal`] matrices `[n, r, c]`.
+//!   These return one entry per row or matrix.
 //! - **Support.** Outside the support the log density is −∞ and its gradient is zero. At a boundary of the support it
 //!   is the limit, which may be infinite, with an infinite gradient. Densities do not check that counts are whole
 //!   numbers or that labels are zero or one. Data are checked once, when an evaluator is created: if the log-likelihood
@@ -39,15 +41,18 @@
 //!
 //! # Adding a distribution
 //!
-//! 1. Write one file with the type, its constructor, `log_prob`, and one `elementwise!` (or `rowwise!`) invocation for
+//! 1. Write one file with the type, its constructor, `log_prob`, and one `elementwise!`, `rowwise!` or `matrixwise!` invocation for
 //!    its draws and its [`Distribution`] implementation.
 //! 2. Add one row to the `distributions!` list at the end of this module. The list declares the module, exports the
 //!    type, and adds it to `NAMES`, which a test compares with its table.
 //! 3. Add one row to the table in `tests/engine/distributions/cases.rs`, and one to `tests/reference/generate.py` for
 //!    the reference values.
 
+mod cumulative;
 mod observed;
 mod param;
+mod scatter;
+mod stable;
 mod support;
 
 use std::fmt::Debug;
@@ -55,8 +60,11 @@ use std::fmt::Debug;
 use burn_tensor::Tensor;
 use rand::Rng;
 
+pub use cumulative::Cumulative;
 pub(crate) use observed::{Observed, watching};
+pub(crate) use param::Combine;
 pub use param::Param;
+pub use stable::Stable;
 
 /// A distribution over tensors of rank `D` whose log densities have rank `OUT`.
 ///
@@ -123,6 +131,21 @@ macro_rules! rowwise {
     };
 }
 
+/// Implements [`Distribution`] for a distribution over matrices.
+macro_rules! matrixwise {
+    ($name:ident) => {
+        impl $crate::distributions::Distribution<3, 1> for $name {
+            fn log_prob(&self, value: burn_tensor::Tensor<3>) -> burn_tensor::Tensor<1> {
+                Self::log_prob(self, value)
+            }
+
+            fn sample(&self, shape: [usize; 3], rng: &mut dyn rand::Rng) -> burn_tensor::Tensor<3> {
+                Self::sample(self, shape, rng)
+            }
+        }
+    };
+}
+
 /// Draws from a distribution of `rand_distr`. Returns NaN if its parameters are out of range.
 fn draw<T, E, R: Rng + ?Sized>(distribution: Result<T, E>, rng: &mut R) -> f64
 where
@@ -152,9 +175,11 @@ distributions!(
     bernoulli: Bernoulli;
     bernoulli_logits: BernoulliLogits;
     beta: Beta;
+    beta_binomial: BetaBinomial;
     binomial_logits: BinomialLogits;
     categorical_logits: CategoricalLogits;
     cauchy: Cauchy;
+    censored: Censored;
     dirichlet: Dirichlet;
     exponential: Exponential;
     gamma: Gamma;
@@ -162,17 +187,28 @@ distributions!(
     half_cauchy: HalfCauchy;
     half_normal: HalfNormal;
     inverse_gamma: InverseGamma;
+    inverse_wishart: InverseWishart;
     laplace: Laplace;
+    lkj: Lkj;
+    lkj_cholesky: LkjCholesky;
     log_normal: LogNormal;
     logistic: Logistic;
+    matrix_normal: MatrixNormal;
     mixture: Mixture;
     multinomial: Multinomial;
     multivariate_normal: MultivariateNormal;
+    multivariate_student_t: MultivariateStudentT;
     negative_binomial: NegativeBinomial;
     normal: Normal;
+    ordered_logistic: OrderedLogistic;
     poisson: Poisson;
     poisson_log_rate: PoissonLogRate;
+    skew_normal: SkewNormal;
     student_t: StudentT;
+    truncated: Truncated;
     uniform: Uniform;
+    von_mises: VonMises;
     weibull: Weibull;
+    wishart: Wishart;
+    zero_inflated: ZeroInflated;
 );

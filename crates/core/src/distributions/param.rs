@@ -122,6 +122,11 @@ impl<const D: usize> Param<D> {
         self.map(special::lgamma_of, special::lgamma_of)
     }
 
+    /// Returns log(I₀(self) exp(−self)).
+    pub(super) fn log_bessel_i0_scaled(&self) -> Self {
+        self.map(special::log_bessel_i0_scaled_of, special::log_bessel_i0_scaled)
+    }
+
     pub(super) fn lgamma_half_step(&self) -> Self {
         self.map(special::lgamma_half_step, special::lgamma_half_step)
     }
@@ -161,12 +166,12 @@ impl<const D: usize> Param<D> {
     }
 
     /// Panics if the parameter is a number that is not finite. Tensors are not checked.
-    pub(super) fn finite(self, distribution: &str, name: &str) -> Self {
+    pub(crate) fn finite(self, distribution: &str, name: &str) -> Self {
         self.checked(f64::is_finite, distribution, name, "finite")
     }
 
     /// Panics if the parameter is a number that is not positive and finite. Tensors are not checked.
-    pub(super) fn positive(self, distribution: &str, name: &str) -> Self {
+    pub(crate) fn positive(self, distribution: &str, name: &str) -> Self {
         self.checked(|value| value > 0.0 && value.is_finite(), distribution, name, "positive and finite")
     }
 
@@ -225,7 +230,7 @@ pub(super) fn host<const D: usize>(tensor: &Tensor<D>) -> Vec<f64> {
 }
 
 /// Arithmetic of a tensor of values with a parameter.
-pub(super) trait Combine<const D: usize> {
+pub(crate) trait Combine<const D: usize> {
     fn plus(self, param: &Param<D>) -> Self;
     fn minus(self, param: &Param<D>) -> Self;
     fn times(self, param: &Param<D>) -> Self;

@@ -1,11 +1,15 @@
 //! The Weibull distribution.
 
 use burn_tensor::Tensor;
+use rand::Rng;
 
-use super::draw;
+use super::cumulative::{Cumulative, draws_between};
+use super::exponential::draw_between;
 use super::observed::{Support, record};
 use super::param::{Combine, Param};
-use super::support::{power, within};
+use super::support::{minus_infinity, power, within};
+use super::{draw, positive};
+use crate::special::log1mexp;
 
 /// The Weibull distribution.
 ///
@@ -64,3 +68,23 @@ impl<const D: usize> Weibull<D> {
 }
 
 elementwise!(Weibull { shape, scale }, |[shape, scale], rng| draw(rand_distr::Weibull::new(scale, shape), rng));
+
+impl<const D: usize> Cumulative<D> for Weibull<D> {
+    fn log_cdf(&self, value: Tensor<D>) -> Tensor<D> {
+        let outside = value.clone().lower_equal_elem(0.0);
+        let inside = value.mask_fill(outside.clone(), 1.0);
+        minus_infinity(log1mexp(power(inside.over(&self.scale), &self.shape).neg()), outside)
+    }
+
+    fn log_survival(&self, value: Tensor<D>) -> Tensor<D> {
+        power(value.clamp_min(0.0).over(&self.scale), &self.shape).neg()
+    }
+
+    fn sample_between(&self, low: &Param<D>, high: &Param<D>, shape: [usize; D], rng: &mut dyn Rng) -> Tensor<D> {
+        draws_between([&self.shape, &self.scale], [low, high], shape, rng, |[shape, scale], bounds, rng| {
+            let (shape, scale) = (positive(shape), positive(scale));
+            let [low, high] = bounds.map(|bound| (bound.max(0.0) / scale).powf(shape));
+            scale * draw_between(low, high, rng).powf(shape.recip())
+        })
+    }
+}

@@ -17,17 +17,20 @@
 //! assert!((lgamma(full([1], 4.0)).into_scalar::<f64>() - 6.0_f64.ln()).abs() < 1e-12);
 //! ```
 
+mod bessel;
 mod error_function;
 mod exponential;
 mod gamma;
 mod products;
 mod real;
 
+pub use bessel::log_bessel_i0;
 pub use error_function::{erf, erfc, normal_cdf, normal_log_cdf};
 pub use exponential::{expm1, log1mexp, log1pexp, logaddexp, logsumexp};
 pub use gamma::{digamma, lbeta, lgamma};
 pub use products::{xlog1py, xlogy};
 
+pub(crate) use bessel::{log_bessel_i0_scaled, log_bessel_i0_scaled_of};
 pub(crate) use exponential::log_sum_exp_of;
 pub(crate) use gamma::{lbeta_of, lgamma_half_step, lgamma_of, stirling};
 pub(crate) use products::{broadcast, log1p_square};

@@ -174,6 +174,41 @@ fn reductions() {
 }
 
 #[test]
+fn factors_and_systems() {
+    // A positive definite matrix from one with elements in (−1, 1).
+    let positive_definite = |graph: &mut Graph, x: NodeId| {
+        let transposed = graph.transpose(x).unwrap();
+        let product = graph.matmul(x, transposed).unwrap();
+        let identity = graph.constant([2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0], [3, 3], Kind::Float).unwrap();
+        graph.add(product, identity).unwrap()
+    };
+    // A triangular matrix with a large diagonal. The elements above the diagonal are ignored.
+    let triangular = |graph: &mut Graph, x: NodeId| {
+        let diagonal = graph.constant([3.0, 0.0, 0.0, 0.0, -3.0, 0.0, 0.0, 0.0, 3.0], [3, 3], Kind::Float).unwrap();
+        graph.add(x, diagonal).unwrap()
+    };
+    let pairs: &[[&[usize]; 2]] = &[[&[3, 3], &[3, 2]], [&[2, 3, 3], &[3, 1]], [&[3, 3], &[2, 3, 2]]];
+    for case in mixes(pairs) {
+        check("cholesky", &case, &|graph, x| {
+            let matrix = positive_definite(graph, x[0]);
+            let factor = graph.cholesky(matrix).unwrap();
+            graph.matmul(factor, x[1]).unwrap()
+        });
+        for transposed in [false, true] {
+            check("solve", &case, &|graph, x| {
+                let factor = triangular(graph, x[0]);
+                graph.solve_lower(factor, x[1], transposed).unwrap()
+            });
+            check("solve and factor", &case, &|graph, x| {
+                let matrix = positive_definite(graph, x[0]);
+                let factor = graph.cholesky(matrix).unwrap();
+                graph.solve_lower(factor, x[1], transposed).unwrap()
+            });
+        }
+    }
+}
+
+#[test]
 fn products_and_indices() {
     let pairs: &[[&[usize]; 2]] = &[[&[2, 3], &[3, 4]], [&[5, 1, 3], &[3, 2]], [&[1, 3], &[2, 3, 1]]];
     for case in mixes(pairs) {

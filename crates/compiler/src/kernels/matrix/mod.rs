@@ -5,6 +5,7 @@
 
 mod contract;
 mod shared;
+mod solve;
 #[cfg(test)]
 mod tests;
 
@@ -12,6 +13,7 @@ use super::element::Element;
 use super::simd::Simd;
 use contract::contract;
 pub(crate) use shared::shared_matmul;
+pub(crate) use solve::lanes_solve;
 
 /// The number of elements that are accumulated together.
 const GROUP: usize = 6;

@@ -4,6 +4,7 @@ mod fused;
 mod index;
 mod load;
 mod map;
+mod matrices;
 mod product;
 mod reduce;
 mod row_gradients;
@@ -195,6 +196,7 @@ impl<T: Real> Executor<'_, T> {
                 let out = Location { buffer: *out, offset: *out_offset };
                 self.matmul(*size, [a, b], out, if *rows { Some(t) } else { None });
             }
+            Instruction::MatrixFunction(call) => self.matrix_function(call, t),
             Instruction::Contract { size, a, b, out_offset, out } => {
                 self.contract(*size, [a, b], Location { buffer: *out, offset: *out_offset }, t);
             }

@@ -6,6 +6,7 @@
 mod demand;
 mod index;
 mod map;
+mod matrices;
 mod movement;
 mod output;
 mod product;
@@ -13,7 +14,7 @@ mod reduce;
 mod selected;
 mod total;
 
-use super::instruction::{Function, Instruction, Source};
+use super::instruction::{Function, Instruction, MatrixFunction, Source};
 use super::stage::Stage;
 use super::view::{BufferId, View, plan_loop};
 use crate::error::Result;
@@ -124,6 +125,16 @@ impl<'g> Lowering<'g> {
             (Op::CumSum { axis, reverse }, [x]) => self.cumsum(id, *x, *axis, *reverse),
             (Op::SumRows, [x]) => self.sum_rows(id, *x),
             (Op::Matmul, [a, b]) => self.matmul(id, *a, *b),
+            (Op::Cholesky, [x]) => self.matrix_function(id, MatrixFunction::Cholesky, *x, *x),
+            (Op::CholeskyAdjoint, [factor, adjoint]) => {
+                self.matrix_function(id, MatrixFunction::CholeskyAdjoint, *factor, *adjoint)
+            }
+            (Op::SolveLower { transposed: false }, [factor, rhs]) => {
+                self.matrix_function(id, MatrixFunction::SolveLower, *factor, *rhs)
+            }
+            (Op::SolveLower { transposed: true }, [factor, rhs]) => {
+                self.matrix_function(id, MatrixFunction::SolveLowerTransposed, *factor, *rhs)
+            }
             (Op::Select(axis), [source, at]) => self.select(id, *source, *at, *axis),
             (Op::SelectAdjoint { axis, .. }, [values, at]) => self.select_adjoint(id, *values, *at, *axis),
             (Op::Gather(axis), [source, at]) => self.gather(id, *source, *at, *axis),

@@ -180,7 +180,7 @@ impl Lowering<'_> {
         Ok(pairs.map(|(i, j)| ([m, k, n], matrix(&a, i), matrix(&b, j))).collect())
     }
 
-    fn matrix_operand(&mut self, id: NodeId, x: NodeId) -> Result<View> {
+    pub(super) fn matrix_operand(&mut self, id: NodeId, x: NodeId) -> Result<View> {
         let view = self.view(x)?;
         if view.strides.iter().all(|stride| *stride >= 0) { Ok(view) } else { Ok(self.copy(id, &view)) }
     }

@@ -2,6 +2,7 @@
 
 mod deep;
 mod forms;
+mod matrices;
 mod operations;
 
 use rand::{RngExt, SeedableRng};

@@ -5,7 +5,6 @@
 //! observations.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use burn_ir::{BaseOperationIr, IrVisitorMut, OperationIr, ScalarIr, TensorIr};
 use burn_tensor::{Shape, Slice, TensorData};
@@ -165,7 +164,10 @@ fn dims(few: &[usize], many: &[usize], rows_few: usize, rows_many: usize) -> Res
 }
 
 /// Returns Burn's name of an operation.
-pub(in crate::engine::compiled) fn name_of(operation: &impl fmt::Debug) -> String {
+pub(in crate::engine::compiled) fn name_of(operation: &OperationIr) -> String {
+    if let OperationIr::Custom(custom) = operation {
+        return custom.id.clone();
+    }
     // In `NumericFloat(F64, MulScalar(ScalarOpIr { … }))`, the name precedes that of the structure.
     let text = format!("{operation:?}");
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());

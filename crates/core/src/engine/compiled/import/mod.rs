@@ -18,6 +18,7 @@ mod float;
 mod indexing;
 mod integer;
 mod matmul;
+mod matrices;
 mod numeric;
 mod reduce;
 mod reshape;
@@ -160,9 +161,8 @@ impl Importer<'_> {
             OperationIr::Module(op) => self.module(op)?,
             // The values are in the recording and are imported on first use.
             OperationIr::Init(_) => {}
-            OperationIr::Custom(_) | OperationIr::Drop(_) | OperationIr::Distributed(_) => {
-                return Err(self.unsupported());
-            }
+            OperationIr::Custom(op) => self.custom(op)?,
+            OperationIr::Drop(_) | OperationIr::Distributed(_) => return Err(self.unsupported()),
         }
         if summed {
             for tensor in operation.outputs() {
@@ -298,6 +298,7 @@ impl Importer<'_> {
                 | OperationIr::Float(..)
                 | OperationIr::Activation(_)
                 | OperationIr::Module(_)
+                | OperationIr::Custom(_)
         );
         let other = |tensor: &&TensorIr| tensor.dtype.is_float() && tensor.dtype != self.dtype;
         match operation.nodes().into_iter().find(|tensor| computes && other(tensor)) {
