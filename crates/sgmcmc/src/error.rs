@@ -30,6 +30,10 @@ pub enum Error {
     /// A matrix.
     #[error(transparent)]
     Numerics(#[from] sgmcmc_numerics::Error),
+    /// Ranks that work together.
+    #[cfg(feature = "distributed")]
+    #[error(transparent)]
+    Distributed(#[from] sgmcmc_distributed::collective::Error),
     /// A plot or a report.
     #[cfg(feature = "report")]
     #[error(transparent)]

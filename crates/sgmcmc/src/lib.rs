@@ -10,6 +10,7 @@
 //! [promises]: guide::promises
 //! [accuracy]: guide::accuracy
 //! [performance]: guide::performance
+//! [machines]: guide::machines
 //! [contributing]: guide::extending
 #![doc = ""]
 #![doc = include_str!("../README.md")]
@@ -34,6 +35,8 @@ pub use sgmcmc_core::{
 pub use sgmcmc_datasets as datasets;
 pub use sgmcmc_derive::TensorTree;
 pub use sgmcmc_diagnostics as diagnostics;
+#[cfg(feature = "distributed")]
+pub use sgmcmc_distributed as distributed;
 pub use sgmcmc_fit::{Check, Fit, Health, Summary};
 pub use sgmcmc_gradient::constraint;
 pub use sgmcmc_gradient::curvature;
@@ -144,9 +147,9 @@ pub mod tuning {
 /// Parts of a fit.
 pub mod fit {
     pub use sgmcmc_fit::{
-        Bias, BlockDiscrepancy, BlockDraws, BlockNoise, ChainDraws, ChainOutcome, CorrectedMean, DirectionBias,
-        Efficiency, EstimatorNoise, Finding, FssdOptions, NoiseReport, Pointwise, PredictedBias, Predictions, RunInfo,
-        Severity, Shift, SteinDiscrepancies, StepHalving, Thresholds, TuningRecord, ZeroVariance,
+        Bias, BlockDiscrepancy, BlockDraws, BlockNoise, ChainDraws, ChainOutcome, Communication, CorrectedMean,
+        DirectionBias, Efficiency, EstimatorNoise, Finding, FssdOptions, NoiseReport, Pointwise, PredictedBias,
+        Predictions, RunInfo, Severity, Shift, SteinDiscrepancies, StepHalving, Thresholds, TuningRecord, ZeroVariance,
     };
 }
 
