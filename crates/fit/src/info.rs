@@ -29,6 +29,42 @@ pub struct TuningRecord {
     pub seconds: f64,
 }
 
+/// The cost of communication between the ranks of a run.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::fit::Communication;
+///
+/// let one = Communication { ranks: 2, messages: 10, bytes: 800, seconds: 0.5 };
+/// let all = Communication::of_ranks([one, one]);
+/// assert_eq!(all, Communication { ranks: 2, messages: 20, bytes: 1600, seconds: 0.5 });
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Communication {
+    /// The number of ranks.
+    pub ranks: usize,
+    /// The number of messages that were sent.
+    pub messages: u64,
+    /// The number of bytes that were sent.
+    pub bytes: u64,
+    /// The time in seconds that was spent waiting for messages.
+    pub seconds: f64,
+}
+
+impl Communication {
+    /// Returns the cost of all ranks together: the sums of messages and bytes, and the longest time.
+    pub fn of_ranks(parts: impl IntoIterator<Item = Self>) -> Self {
+        parts.into_iter().fold(Self::default(), |all, part| Self {
+            ranks: all.ranks.max(part.ranks),
+            messages: all.messages + part.messages,
+            bytes: all.bytes + part.bytes,
+            seconds: all.seconds.max(part.seconds),
+        })
+    }
+}
+
 /// The settings that are needed to repeat a run, and its cost. Files keep it with the draws.
 ///
 /// # Examples
@@ -86,6 +122,8 @@ pub struct RunInfo {
     pub tuning: Option<TuningRecord>,
     /// The part of the data that the run has seen. `None` if it has seen all data.
     pub shard: Option<ShardInfo>,
+    /// The communication between ranks. `None` if the run had one rank.
+    pub communication: Option<Communication>,
     /// The version of the library.
     pub version: String,
 }
@@ -109,6 +147,7 @@ impl Default for RunInfo {
             bias: Bias::Unknown,
             tuning: None,
             shard: None,
+            communication: None,
             version: String::new(),
         }
     }

@@ -30,7 +30,7 @@ pub use check::{Check, Finding, Severity, Thresholds};
 pub use draws::ChainDraws;
 pub use fit::Fit;
 pub use health::{BlockNoise, Efficiency, EstimatorNoise, Health, NoiseReport, Shift, StepHalving};
-pub use info::{RunInfo, TuningRecord};
+pub use info::{Communication, RunInfo, TuningRecord};
 pub use outcome::ChainOutcome;
 pub use pointwise::Pointwise;
 pub use predictions::Predictions;

@@ -38,6 +38,10 @@ pub enum Error {
     #[cfg(feature = "distributed")]
     #[error(transparent)]
     Combine(#[from] sgmcmc_distributed::combine::Error),
+    /// Ranks that work together.
+    #[cfg(feature = "distributed")]
+    #[error(transparent)]
+    Distributed(#[from] sgmcmc_distributed::collective::Error),
     /// A plot or a report.
     #[cfg(feature = "report")]
     #[error(transparent)]

@@ -78,3 +78,9 @@ pub mod performance {}
 #[doc = include_str!("../docs/coming-from-r.md")]
 #[cfg(not(all(doctest, not(feature = "datasets"))))]
 pub mod coming_from_r {}
+
+/// Runs on several ranks: threads of one process, or processes that communicate by MPI.
+#[doc = ""]
+#[cfg_attr(feature = "distributed", doc = include_str!("../docs/machines.md"))]
+#[cfg_attr(not(feature = "distributed"), doc = "The page needs the feature `distributed`.")]
+pub mod machines {}

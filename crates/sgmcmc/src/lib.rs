@@ -11,6 +11,7 @@
 //! [promises]: guide::promises
 //! [accuracy]: guide::accuracy
 //! [performance]: guide::performance
+//! [machines]: guide::machines
 //! [contributing]: guide::extending
 #![doc = ""]
 #![doc = include_str!("../README.md")]
@@ -149,9 +150,10 @@ pub mod tuning {
 /// Parts of a fit.
 pub mod fit {
     pub use sgmcmc_fit::{
-        Bias, BlockDiscrepancy, BlockDraws, BlockNoise, ChainDraws, ChainOutcome, CorrectedMean, DirectionBias,
-        Efficiency, EstimatorNoise, Finding, FssdOptions, NoiseReport, Pointwise, PredictedBias, Predictions, RunInfo,
-        Severity, ShardInfo, Shift, SteinDiscrepancies, StepHalving, Tempering, Thresholds, TuningRecord, ZeroVariance,
+        Bias, BlockDiscrepancy, BlockDraws, BlockNoise, ChainDraws, ChainOutcome, Communication, CorrectedMean,
+        DirectionBias, Efficiency, EstimatorNoise, Finding, FssdOptions, NoiseReport, Pointwise, PredictedBias,
+        Predictions, RunInfo, Severity, ShardInfo, Shift, SteinDiscrepancies, StepHalving, Tempering, Thresholds,
+        TuningRecord, ZeroVariance,
     };
 }
 

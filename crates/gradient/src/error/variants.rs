@@ -50,6 +50,12 @@ pub enum Error {
         /// The message.
         message: String,
     },
+    /// The ranks of a run on several machines cannot communicate, or another rank failed.
+    #[error("{reason}")]
+    Communication {
+        /// The reason.
+        reason: String,
+    },
     /// The draws of a fit do not allow the requested computation.
     #[error("the draws do not allow this: {reason}")]
     Draws {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use sgmcmc_fit::{Check, Fit, Severity, Summary, Thresholds, TuningRecord, count};
+use sgmcmc_fit::{Check, Communication, Fit, Severity, Summary, Thresholds, TuningRecord, count};
 
 use super::html::{Escaped, number, short, words};
 
@@ -90,6 +90,7 @@ pub(super) fn run(fit: &Fit) -> String {
         ("seed", Some(info.seed.to_string()).filter(|_| !info.iterations.is_empty())),
         ("longest run", (seconds > 0.0).then(|| format!("{} s", short(seconds)))),
         ("tuning", info.tuning.as_ref().map(tuning_cost)),
+        ("communication", info.communication.as_ref().map(communication_cost)),
         ("mode", fit.mode().map(ToString::to_string)),
         ("version", text(info.version.clone())),
     ];
@@ -106,6 +107,13 @@ pub(super) fn run(fit: &Fit) -> String {
 /// Returns the cost of automatic tuning in words.
 fn tuning_cost(tuning: &TuningRecord) -> String {
     format!("{} s, {} gradients of single observations", short(tuning.seconds), short(tuning.gradients as f64))
+}
+
+/// Returns the cost of communication in words.
+fn communication_cost(cost: &Communication) -> String {
+    let Communication { ranks, messages, bytes, seconds } = *cost;
+    let (messages, bytes, seconds) = (short(messages as f64), short(bytes as f64), short(seconds));
+    format!("{ranks} ranks, {messages} messages, {bytes} bytes, {seconds} s of waiting")
 }
 
 /// Returns a list of the decisions of automatic tuning.

@@ -1,5 +1,6 @@
 //! The builder of runs: see [`Builder`].
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use sgmcmc_gradient::minibatch::IntoScheme;
@@ -195,6 +196,29 @@ impl<T, D, G, M> Builder<T, D, G, M> {
         self
     }
 
+    /// Runs only the chains with these indices, of all [`chains`](Self::chains). Other processes run the rest.
+    ///
+    /// The draws of a chain depend on the seed and on its index, not on the range, so that the chains of several
+    /// processes together are those of one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let model = Model::density(|x: Tensor<1>| x.square() * -0.5);
+    /// let run = ula(&model, &Dataset::none(), 0.1).chains(4);
+    /// let all = run.sample(&zeros([1]), 10)?;
+    /// let last = run.chain_range(2..4).sample(&zeros([1]), 10)?;
+    /// assert_eq!(all.chains()[2..], *last.chains());
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
+    #[must_use]
+    pub fn chain_range(mut self, range: Range<usize>) -> Self {
+        self.plan.chain_range = Some(range);
+        self
+    }
+
     /// Sets the number of iterations before the first draw.
     #[must_use]
     pub fn burn_in(mut self, iterations: u64) -> Self {
@@ -330,6 +354,6 @@ impl<T, D, G, M> Builder<T, D, G, M> {
     /// Returns an error if a checkpoint cannot be read or is damaged.
     pub(crate) fn saved_draws(&self) -> Result<usize> {
         let Some(checkpoints) = &self.plan.checkpoints else { return Ok(0) };
-        (0..self.plan.chains).try_fold(0, |most, chain| Ok(checkpoints.saved_draws(chain)?.max(most)))
+        self.plan.chain_indices().try_fold(0, |most, chain| Ok(checkpoints.saved_draws(chain)?.max(most)))
     }
 }

@@ -54,11 +54,12 @@ impl ChainGroup<'_> {
         start: impl Fn(C, usize) -> Result<Box<dyn Chain>> + Sync,
         sink: impl Fn(usize) -> S + Sync,
     ) -> Result<Vec<ChainResult<S::Output>>> {
+        let first = self.plan.chain_indices().start;
         let make = |run| Interleaved::new(run, self.interleaved, &sink);
         let sinks: Vec<_> =
-            guard(|| "the closure that makes sinks".into(), || Ok((0..chains.len()).map(make).collect()))?;
+            guard(|| "the closure that makes sinks".into(), || Ok((first..first + chains.len()).map(make).collect()))?;
         files::check_distinct(&sinks)?;
-        let run = |(index, (chain, sink))| self.run_chain(index, chain, &start, sink);
+        let run = |(index, (chain, sink))| self.run_chain(first + index, chain, &start, sink);
         // The indexed iterator keeps the results in the order of the chains. The scope moves a single chain to a thread
         // of the pool, where splitting its work is cheapest.
         let tasks: Vec<_> = chains.into_iter().zip(sinks).collect();

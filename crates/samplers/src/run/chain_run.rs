@@ -1,6 +1,7 @@
 //! Runs of any chains: see [`ChainRun`].
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -141,6 +142,14 @@ impl ChainRun {
         self
     }
 
+    /// Runs only the chains with these indices, of all [`chains`](Self::chains). Other processes run the rest, see
+    /// [`Builder::chain_range`](crate::Builder::chain_range).
+    #[must_use]
+    pub fn chain_range(mut self, range: Range<usize>) -> Self {
+        self.plan.chain_range = Some(range);
+        self
+    }
+
     /// Sets the number of iterations before the first draw.
     #[must_use]
     pub fn burn_in(mut self, iterations: u64) -> Self {
@@ -246,7 +255,7 @@ impl ChainRun {
             let rng = ChainRng::new(self.plan.seed, index as u64);
             guard(|| "the closure that makes chains".into(), || (self.make)(index, rng))
         };
-        let chains: Vec<_> = (0..self.plan.chains).into_par_iter().map(make).collect();
+        let chains: Vec<_> = self.plan.chain_indices().into_par_iter().map(make).collect();
         let Some(first) = chains.iter().find_map(|chain| chain.as_ref().ok()) else {
             return Err(chains.into_iter().find_map(Result::err).unwrap_or(Error::EmptyModel));
         };
@@ -284,9 +293,9 @@ impl ChainRun {
                 plan.checkpoints.as_ref().map(|_| self.fingerprint(&layout, observations, index, theta, draws));
             PendingChain { start: chain, fingerprint }
         };
-        let members = chains.into_iter().enumerate().map(member).collect();
+        let chains = self.plan.chain_indices().zip(chains).map(member).collect();
         let group = ChainGroup { plan, layout: layout.clone(), stats, interleaved, draws };
-        group.run(members, |chain, _| chain, sink)
+        group.run(chains, |chain, _| chain, sink)
     }
 
     /// Returns the fingerprint of chain number `chain`, which starts at `theta`.

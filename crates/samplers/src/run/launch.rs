@@ -47,7 +47,7 @@ where
     ///
     /// Returns an error if a setting is out of range, the start is not in the support, or the model fails there.
     pub fn start(&self, start: &T::Params) -> Result<Sampler<T::Params>> {
-        let one = Plan { chains: 1, ..self.plan.clone() };
+        let one = Plan { chains: 1, chain_range: None, ..self.plan.clone() };
         let Prepared { spec, split, chains, updates, mode, .. } = self.prepare(&Starts::Same(start), &one)?;
         let Some(start_of_chain) = chains.into_iter().next() else {
             return Err(Error::EmptyModel);
@@ -127,15 +127,16 @@ where
     fn try_prepare(&self, starts: &Starts<'_, T::Params>, plan: &Plan) -> Result<Prepared<D, G>> {
         plan.check()?;
         let resolve = |chain| starts.resolve(&*self.target, plan.chains, plan.seed, chain);
-        let mut chains = (0..plan.chains).map(resolve).collect::<Result<Vec<_>>>()?;
+        let indices = plan.chain_indices();
+        let mut chains = indices.clone().map(resolve).collect::<Result<Vec<_>>>()?;
         let Some(first) = chains.first() else { return Err(Error::EmptyModel) };
         let layout = first.evaluator.layout().clone();
         let split = if plan.held.is_empty() { None } else { Some(Split::new(&layout, &plan.held)?) };
         let dim = split.as_ref().map_or(layout.dim(), |split| split.layout().dim());
-        let workspace = self.dynamics.workspace(dim).saturating_mul(plan.chains);
+        let workspace = self.dynamics.workspace(dim).saturating_mul(chains.len());
         if workspace > plan.memory_limit {
             return Err(Error::memory(
-                format!("the matrices of the algorithm in {dim} dimensions for {} chains", plan.chains),
+                format!("the matrices of the algorithm in {dim} dimensions for {} chains", chains.len()),
                 workspace,
                 plan.memory_limit,
                 "use an algorithm or a setting without dense matrices, run fewer chains, or raise `memory_limit`",
@@ -149,7 +150,7 @@ where
             chains.iter_mut().for_each(|start| start.theta.copy_from_slice(&mode.theta));
         }
         // Cores that run no chain are used for large matrix products.
-        let threads = (rayon::current_num_threads() / plan.chains).max(1);
+        let threads = (rayon::current_num_threads() / chains.len()).max(1);
         chains.iter_mut().for_each(|start| start.evaluator.set_threads(threads));
         let spec = ChainSpec {
             dynamics: Arc::new(self.dynamics.clone()),
@@ -160,7 +161,7 @@ where
         if plan.chains > 1 && common && plan.jitter > 0.0 {
             self.spread_out(&spec, &layout, split.as_ref(), starts, &mut chains)?;
         }
-        Ok(Prepared { spec, layout, split, chains, updates: self.updates(0), mode })
+        Ok(Prepared { spec, layout, split, chains, updates: self.updates(indices.start), mode })
     }
 
     /// Makes the updates of each interleaved chain of run number `run`.
@@ -190,7 +191,7 @@ where
         let layout = split.map_or(layout, Split::layout);
         let mut step_schedule = self.step_size.resolve(layout, &self.temperature)?;
         let context = step_schedule.context(0)?;
-        for (index, start) in chains.iter_mut().enumerate() {
+        for (index, start) in self.plan.chain_indices().zip(chains.iter_mut()) {
             let mut theta = split.map_or_else(|| start.theta.clone(), |split| split.free(&start.theta));
             let mut rng = ChainRng::before_start(self.plan.seed, index as u64);
             let mut z: Vec<f64> = theta.iter().map(|_| rng.sample(StandardNormal)).collect();
@@ -232,7 +233,7 @@ where
             None => None,
         };
         let mut first_updates = Some(updates);
-        let members = chains.into_iter().enumerate().map(|(chain, start)| {
+        let members = plan.chain_indices().zip(chains).map(|(chain, start)| {
             let start_fingerprint = fingerprint_of_start(&start.theta);
             let fingerprint =
                 fingerprint.as_ref().map(|common| RunFingerprint { chain, start: start_fingerprint, ..common.clone() });

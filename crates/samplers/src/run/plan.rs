@@ -1,5 +1,7 @@
 //! Run settings that do not depend on the algorithm: see [`Plan`].
 
+use std::ops::Range;
+
 use sgmcmc_gradient::{Error, Result, settings};
 
 use super::checkpoint::Checkpoints;
@@ -13,6 +15,8 @@ use sgmcmc_fit::sink::Memory;
 pub(super) struct Plan {
     pub(super) seed: u64,
     pub(super) chains: usize,
+    /// The chains of this process, if others run the rest.
+    pub(super) chain_range: Option<Range<usize>>,
     pub(super) burn_in: u64,
     pub(super) thin: u64,
     pub(super) jitter: f64,
@@ -35,6 +39,7 @@ impl Default for Plan {
         Self {
             seed: 0,
             chains: 1,
+            chain_range: None,
             burn_in: 0,
             thin: 1,
             jitter: 10.0,
@@ -55,15 +60,24 @@ impl Plan {
     /// Checks the settings.
     pub(super) fn check(&self) -> Result<()> {
         settings::at_least("the number of chains", self.chains, 1, "run at least 1 chain")?;
+        if let Some(range) = self.chain_range.as_ref().filter(|range| range.is_empty() || range.end > self.chains) {
+            let expected = "it has at least one chain, and no chain beyond the number of chains of the run";
+            return Err(Error::Setting { name: "the range of chains", value: format!("{range:?}"), expected });
+        }
         settings::at_least("thin", self.thin, 1, "take at least 1 iteration per draw")?;
         settings::non_negative("jitter", self.jitter)?;
         self.threshold.map_or(Ok(()), |threshold| threshold.check())
     }
 
+    /// Returns the indices of the chains that this process runs.
+    pub(super) fn chain_indices(&self) -> Range<usize> {
+        self.chain_range.clone().unwrap_or(0..self.chains)
+    }
+
     /// Checks that `draws` draws of `values` values and `stats` statistics in every chain do not exceed the memory
     /// limit.
     pub(super) fn check_memory(&self, draws: usize, values: usize, stats: usize) -> Result<()> {
-        let needed = Memory::bytes(draws, values, stats).saturating_mul(self.chains);
+        let needed = Memory::bytes(draws, values, stats).saturating_mul(self.chain_indices().len());
         if needed <= self.memory_limit {
             return Ok(());
         }

@@ -132,6 +132,40 @@ impl Mapped {
         self.columns.clone()
     }
 
+    /// Returns the observations with the indices `rows`. The pages of the others are not read.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the range is empty or ends after the last observation.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::Columns;
+    /// use sgmcmc::storage::{Mapped, mapped};
+    ///
+    /// let file = std::env::temp_dir().join("sgmcmc-doc-mapped-rows.mapped");
+    /// mapped::create(&file, Columns::new().leaf("y", vec![0.0_f64, 1.0, 2.0], [3])?.as_slice())?;
+    /// let last = Mapped::open(&file)?.rows(1..3)?;
+    /// assert_eq!(last.observations(), 2);
+    /// # std::fs::remove_file(file)?;
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
+    pub fn rows(&self, rows: Range<usize>) -> Result<Columns> {
+        let all = self.columns.observations();
+        if rows.is_empty() || rows.end > all {
+            let (what, value, range) =
+                ("the range of observations", format!("{rows:?}"), format!("a part of 0..{all}"));
+            return Err(Error::file(&self.path, Problem::OutOfRange { what, value, range }));
+        }
+        let part = |leaf: &Leaf| {
+            let (start, width) = (leaf.range().start, leaf.range().len() / all.max(1));
+            column_of(leaf, &self.pages, start + rows.start * width..start + rows.end * width)
+        };
+        let columns = self.leaves.iter().map(part).collect::<sgmcmc_gradient::Result<Vec<_>>>();
+        columns.map(|columns| Columns::from(columns).allow_non_finite()).map_err(Error::content(&self.path))
+    }
+
     /// Reads the whole file and compares the checksums.
     ///
     /// # Errors
@@ -180,15 +214,20 @@ impl Mapped {
 
 /// Returns a leaf as a column over the mapped pages.
 fn column(leaf: &Leaf, pages: &Arc<Pages>) -> sgmcmc_gradient::Result<Column> {
-    fn buffer<T: Pod + Send + Sync>(leaf: &Leaf, pages: &Arc<Pages>) -> Buffer<T> {
-        Buffer::shared(Arc::new(LeafPages { pages: pages.clone(), range: leaf.range(), element: PhantomData }))
+    column_of(leaf, pages, leaf.range())
+}
+
+/// Returns the observations of a leaf in a range of bytes.
+fn column_of(leaf: &Leaf, pages: &Arc<Pages>, range: Range<usize>) -> sgmcmc_gradient::Result<Column> {
+    fn buffer<T: Pod + Send + Sync>(pages: &Arc<Pages>, range: Range<usize>) -> Buffer<T> {
+        Buffer::shared(Arc::new(LeafPages { pages: pages.clone(), range, element: PhantomData }))
     }
     let values = match leaf.element {
-        Element::F32 => Values::F32(buffer(leaf, pages)),
-        Element::F64 => Values::F64(buffer(leaf, pages)),
-        Element::I32 => Values::I32(buffer(leaf, pages)),
-        Element::I64 => Values::I64(buffer(leaf, pages)),
-        Element::Bool => Values::BoolBytes(buffer(leaf, pages)),
+        Element::F32 => Values::F32(buffer(pages, range)),
+        Element::F64 => Values::F64(buffer(pages, range)),
+        Element::I32 => Values::I32(buffer(pages, range)),
+        Element::I64 => Values::I64(buffer(pages, range)),
+        Element::Bool => Values::BoolBytes(buffer(pages, range)),
     };
     Column::new(leaf.name.clone(), values, leaf.row_shape.clone())
 }
@@ -202,7 +241,7 @@ struct LeafPages<T> {
 
 impl<T: Pod + Send + Sync> BufferOwner<T> for LeafPages<T> {
     fn values(&self) -> &[T] {
-        // The cast cannot fail: leaves start at multiples of 64 bytes, and the lengths in the header were checked.
+        // The cast cannot fail: leaves start at multiples of 64 bytes, ranges of observations at multiples of an element, and the lengths in the header were checked.
         bytemuck::cast_slice(self.pages.bytes(self.range.clone()))
     }
 

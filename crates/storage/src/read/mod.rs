@@ -40,11 +40,31 @@ pub use npz::{npz, npz_within};
 #[cfg(feature = "parquet")]
 pub use parquet::{Parquet, parquet};
 
+use std::ops::Range;
 use std::path::Path;
 
 use sgmcmc_gradient::Columns;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Problem, Result};
+
+/// One of several parts of a file.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    index: u64,
+    count: u64,
+}
+
+impl Part {
+    /// Returns the range of this part in a file of `length` units.
+    fn of(self, length: u64) -> Result<Range<u64>, Problem> {
+        if self.index >= self.count {
+            let range = format!("less than the number of parts, {}", self.count);
+            return Err(Problem::OutOfRange { what: "the number of a part", value: self.index.to_string(), range });
+        }
+        let bound = |index: u64| (u128::from(index) * u128::from(length) / u128::from(self.count)) as u64;
+        Ok(bound(self.index)..bound(self.index + 1))
+    }
+}
 
 /// Returns `columns` if they are a valid data set, and an error that names `path` otherwise.
 fn checked(columns: Columns, path: &Path) -> Result<Columns> {

@@ -1,6 +1,7 @@
 //! Parquet files, read with the `parquet` crate without Arrow. Pages may be compressed with Snappy, gzip or Zstandard.
 
 use std::fs::File;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -10,8 +11,8 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use sgmcmc_gradient::data::{Column, Values};
 use sgmcmc_gradient::{Columns, Precision};
 
-use super::Fields;
 use super::checked;
+use super::{Fields, Part};
 use crate::error::{Error, FilePosition, Problem, Result};
 use crate::limit::{Budget, memory_limit};
 
@@ -42,11 +43,18 @@ pub struct Parquet {
     precision: Precision,
     limit: u64,
     leaves: Vec<(String, Fields, bool)>,
+    part: Option<Part>,
 }
 
 /// Creates a reader of the Parquet file at `path`. The file is opened by [`Parquet::read`].
 pub fn parquet(path: impl AsRef<Path>) -> Parquet {
-    Parquet { path: path.as_ref().into(), precision: Precision::Single, limit: memory_limit(), leaves: Vec::new() }
+    Parquet {
+        path: path.as_ref().into(),
+        precision: Precision::Single,
+        limit: memory_limit(),
+        leaves: Vec::new(),
+        part: None,
+    }
 }
 
 impl Parquet {
@@ -74,6 +82,34 @@ impl Parquet {
     pub fn int(mut self, leaf: &str, columns: impl Into<Fields>) -> Self {
         self.leaves.push((leaf.into(), columns.into(), false));
         self
+    }
+
+    /// Reads only part number `index` of `count` parts of the file, whole row groups. The parts together are the file.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::storage::read;
+    ///
+    /// let error = read::parquet("missing.parquet").float("x", "x").part(3, 2).read().unwrap_err();
+    /// assert!(error.to_string().contains("missing.parquet"));
+    /// ```
+    #[must_use]
+    pub fn part(self, index: usize, count: usize) -> Self {
+        Self { part: Some(Part { index: index as u64, count: count as u64 }), ..self }
+    }
+
+    /// Returns the row groups to read.
+    fn groups(&self, reader: &SerializedFileReader<File>) -> Result<Range<usize>> {
+        let groups = reader.num_row_groups();
+        let Some(part) = self.part else { return Ok(0..groups) };
+        let range = part.of(groups as u64).map_err(|problem| Error::file(&self.path, problem))?;
+        if range.is_empty() {
+            let (what, value) = ("the number of parts", part.count.to_string());
+            let range = format!("at most {groups}, the number of row groups: write the file with smaller row groups");
+            return Err(Error::file(&self.path, Problem::OutOfRange { what, value, range }));
+        }
+        Ok(range.start as usize..range.end as usize)
     }
 
     /// Reads the file.
@@ -136,7 +172,7 @@ impl Parquet {
                 return Err(Error::at(&self.path, position(None), problem));
             }
             let mut values = Vec::new();
-            for group in 0..reader.num_row_groups() {
+            for group in self.groups(reader)? {
                 let column = open_column(reader, group, *number, budget)
                     .map_err(|problem| Error::at(&self.path, position(None), problem))?;
                 cells(column, &mut values, budget)

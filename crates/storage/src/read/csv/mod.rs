@@ -14,7 +14,7 @@ use cells::{CellError, Cells, Kind};
 use columns::Heading;
 use records::{Format, Records};
 
-use super::checked;
+use super::{Part, checked};
 use crate::error::{Error, FilePosition, Problem, Result};
 use crate::limit::{exceeded, memory_limit};
 
@@ -73,6 +73,7 @@ pub struct Csv {
     precision: Precision,
     limit: u64,
     leaves: Vec<Leaf>,
+    part: Option<Part>,
 }
 
 /// A requested leaf.
@@ -122,6 +123,7 @@ pub fn csv(path: impl AsRef<Path>) -> Csv {
         precision: Precision::Single,
         limit: memory_limit(),
         leaves: Vec::new(),
+        part: None,
     }
 }
 
@@ -219,6 +221,44 @@ impl Csv {
         self.with(leaf, column.into(), Kind::OneHot(Some(levels.to_vec())))
     }
 
+    /// Reads only part number `index` of `count` parts of the file: the lines that begin in one of `count` ranges of bytes
+    /// of the same length. The parts together are the file.
+    ///
+    /// The file must not be compressed, its fields must not contain line breaks, and the separator must be a byte. The levels of categories
+    /// are given by [`codes_of`](Self::codes_of) or [`one_hot_of`](Self::one_hot_of), because a part need not have all of them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::storage::read;
+    ///
+    /// let file = std::env::temp_dir().join("sgmcmc-doc-parts.csv");
+    /// std::fs::write(&file, "x\n1\n2\n3\n4\n5\n")?;
+    /// let parts: Vec<usize> = (0..2)
+    ///     .map(|index| Ok(read::csv(&file).float("x", "x").part(index, 2).read()?.observations()))
+    ///     .collect::<sgmcmc::Result<_>>()?;
+    /// assert_eq!(parts.iter().sum::<usize>(), 5);
+    /// # std::fs::remove_file(file)?;
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
+    #[must_use]
+    pub fn part(self, index: usize, count: usize) -> Self {
+        Self { part: Some(Part { index: index as u64, count: count as u64 }), ..self }
+    }
+
+    /// Checks that all parts have the same levels of categories.
+    fn check_part(&self) -> Result<()> {
+        let unknown = |leaf: &&Leaf| matches!(leaf.kind, Kind::Codes(None) | Kind::OneHot(None));
+        match self.leaves.iter().find(unknown) {
+            Some(leaf) if self.part.is_some() => {
+                let value = format!("those of leaf `{}` are those of the part", leaf.name);
+                let range = "give the levels by `codes_of` or `one_hot_of`".into();
+                Err(Error::file(&self.path, Problem::OutOfRange { what: "the levels of categories", value, range }))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn with(mut self, leaf: &str, columns: Fields, kind: Kind) -> Self {
         self.leaves.push(Leaf { name: leaf.into(), fields: columns, kind });
         self
@@ -243,7 +283,8 @@ impl Csv {
     /// Returns an error in the cases of [`read`](Self::read).
     pub fn read_table(&self) -> Result<Table> {
         let path = self.path.as_path();
-        let mut records = Records::open(path, self.format, self.limit)?;
+        self.check_part()?;
+        let mut records = Records::open(path, self.format, self.part, self.header, self.limit)?;
         let Some(first) = records.next()? else { return Err(Error::file(path, Problem::Empty)) };
         let names =
             self.header.then(|| first.iter().map(|name| String::from_utf8_lossy(name.trim_ascii()).into()).collect());

@@ -1,7 +1,7 @@
 //! The records of a text file. The `csv` crate reads delimited files, and files with white space are read line by line.
 
 use std::cell::Cell;
-use std::io::BufRead;
+use std::io::{BufRead, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -10,7 +10,8 @@ use csv::ByteRecord;
 use super::Separator;
 use crate::error::{Error, FilePosition, Problem, Result};
 use crate::limit::{LINE_SHARE, exceeded};
-use crate::source::{Lines, Metered, open, read_line};
+use crate::read::Part;
+use crate::source::{Lines, Metered, open, open_detecting_gzip, open_plain, read_line};
 
 /// The format of the records of a file.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +32,7 @@ pub(super) struct Records<'a> {
     line: u64,
     /// The number of bytes in the skipped lines.
     skipped: u64,
+    shift: Shift,
     limit: u64,
     /// The number of bytes that the next record may take.
     allowance: Rc<Cell<u64>>,
@@ -42,9 +44,15 @@ enum Kind<'a> {
 }
 
 impl<'a> Records<'a> {
-    pub(super) fn open(path: &'a Path, format: Format, limit: u64) -> Result<Self> {
-        let mut reader = open(path)?;
-        let skipped = skip_lines(path, reader.as_mut(), format.skip, limit / LINE_SHARE)?;
+    pub(super) fn open(path: &'a Path, format: Format, part: Option<Part>, header: bool, limit: u64) -> Result<Self> {
+        let (reader, skipped, shift) = match part {
+            None => {
+                let mut reader = open(path)?;
+                let skipped = skip_lines(path, reader.as_mut(), format.skip, limit / LINE_SHARE)?;
+                (reader, skipped, Shift::default())
+            }
+            Some(part) => open_part(path, format, part, header, limit / LINE_SHARE)?,
+        };
         let allowance = Rc::new(Cell::new(limit / LINE_SHARE));
         let kind = match format.separator {
             Separator::Byte(delimiter) => {
@@ -54,7 +62,7 @@ impl<'a> Records<'a> {
             }
             Separator::Whitespace => Kind::Spaced(Lines::new(path, reader, format.skip).with_limit(limit)),
         };
-        Ok(Self { path, format, kind, record: ByteRecord::new(), line: format.skip, skipped, limit, allowance })
+        Ok(Self { path, format, kind, record: ByteRecord::new(), line: format.skip, skipped, shift, limit, allowance })
     }
 
     /// Sets the number of bytes that the cells use so far, from which the maximal size of the next record follows.
@@ -119,9 +127,9 @@ impl<'a> Records<'a> {
     /// therefore read again to find the line. This happens only for errors.
     pub(super) fn line(&self) -> u64 {
         match (&self.kind, self.record.position()) {
-            (Kind::Delimited(_), Some(position)) => {
-                self.find_line(position.byte() + self.skipped).unwrap_or(position.line() + self.format.skip)
-            }
+            (Kind::Delimited(_), Some(position)) => self
+                .find_line(self.shift.offset(position.byte()) + self.skipped)
+                .unwrap_or(position.line() + self.format.skip),
             _ => self.line,
         }
     }
@@ -143,6 +151,74 @@ impl<'a> Records<'a> {
             }
         }
     }
+}
+
+/// The distance between a part of a file and its header.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shift {
+    /// The length of the header in bytes.
+    header: u64,
+    /// The number of bytes between the header and the part.
+    gap: u64,
+}
+
+impl Shift {
+    /// Returns the offset in the file, after the skipped lines, of a byte of the stream.
+    fn offset(self, byte: u64) -> u64 {
+        if byte < self.header { byte } else { byte + self.gap }
+    }
+}
+
+/// Opens the header and a part of the lines of a file. Returns the stream, the number of skipped bytes before it, and the distance
+/// of the part from the header.
+fn open_part(
+    path: &Path,
+    format: Format,
+    part: Part,
+    header: bool,
+    longest: u64,
+) -> Result<(Box<dyn BufRead>, u64, Shift)> {
+    let fail = |problem| Error::file(path, problem);
+    let wrong =
+        |what, value: &str, range: &str| fail(Problem::OutOfRange { what, value: value.into(), range: range.into() });
+    if !matches!(format.separator, Separator::Byte(_)) {
+        return Err(wrong("the separator of a part", "white space", "use a file with a separator of one byte"));
+    }
+    let (mut reader, compressed) = open_detecting_gzip(path)?;
+    if compressed {
+        return Err(wrong("the format of a part", "gzip", "a part is read from a file without compression"));
+    }
+    let skipped = skip_lines(path, reader.as_mut(), format.skip, longest)?;
+    // Comments before the header belong to it.
+    let mut head = Vec::new();
+    while header {
+        let mut line = Vec::new();
+        let length = read_line(&mut reader, &mut line, longest).map_err(fail)?;
+        head.extend_from_slice(&line);
+        if length == 0
+            || !(line.first().copied() == format.comment && format.comment.is_some() || line.trim_ascii().is_empty())
+        {
+            break;
+        }
+    }
+    let begin = skipped + head.len() as u64;
+    let mut file = open_plain(path)?;
+    let end = file.seek(SeekFrom::End(0)).map_err(|error| fail(Problem::reading(error)))?;
+    let bytes = part.of(end.saturating_sub(begin)).map_err(fail)?;
+    let mut line_at = |offset: u64| -> Result<u64> {
+        if offset == 0 {
+            return Ok(begin);
+        }
+        // The line that contains the byte before the range belongs to the part before.
+        file.seek(SeekFrom::Start(begin + offset - 1)).map_err(|error| fail(Problem::reading(error)))?;
+        let length = read_line(&mut file, &mut Vec::new(), longest).map_err(fail)?;
+        Ok(begin + offset - 1 + length as u64)
+    };
+    let (start, stop) = (line_at(bytes.start)?, line_at(bytes.end)?);
+    file.seek(SeekFrom::Start(start)).map_err(|error| fail(Problem::reading(error)))?;
+    let shift = Shift { header: head.len() as u64, gap: start - begin };
+    let lines = std::io::Cursor::new(head).chain(file.take(stop.saturating_sub(start)));
+    Ok((Box::new(lines), skipped, shift))
 }
 
 /// Skips `count` lines and returns their length in bytes.
