@@ -1,10 +1,16 @@
 //! The commands, one per file: the arguments of each and the function that runs it.
 
 mod check;
+mod compare;
+mod completions;
 mod convert;
+mod diff;
 mod info;
+mod plot;
+mod predict;
 mod print;
 mod report;
+mod source;
 mod summary;
 
 use std::process::ExitCode;
@@ -15,7 +21,7 @@ use crate::error::Error;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Print a table of mean, sd, 89 % interval, ESS, R-hat and Monte Carlo errors of every parameter
+    /// Print a table of means, quantiles, intervals, ESS, R-hat and Monte Carlo errors
     Summary(summary::Arguments),
     /// Check whether the fit can be trusted; print findings and remedies; exit with code 1 if there are problems
     Check(check::Arguments),
@@ -25,6 +31,18 @@ pub(crate) enum Command {
     Convert(convert::Arguments),
     /// Print the names and shapes of the parameters, the chains, the settings of the run, and the decisions of automatic tuning
     Info(info::Arguments),
+    /// Draw one plot, as an SVG file or in the terminal
+    Plot(plot::Arguments),
+    /// Compare models by leave-one-out cross-validation or WAIC; needs log-likelihoods in the fits
+    Compare(compare::Arguments),
+    /// Compare two fits: the same draws? the same posterior within Monte Carlo error?
+    Diff(diff::Arguments),
+    /// Print a table of predictive draws, with observed values and coverage
+    Predict(predict::Arguments),
+    /// Print the completions of a shell
+    Completions(completions::Completions),
+    /// Write manual pages
+    Man(completions::Man),
 }
 
 /// Runs a command and returns the exit code.
@@ -35,5 +53,11 @@ pub(crate) fn run(command: &Command) -> Result<ExitCode, Error> {
         Command::Report(arguments) => report::run(arguments),
         Command::Convert(arguments) => convert::run(arguments),
         Command::Info(arguments) => info::run(arguments),
+        Command::Plot(arguments) => plot::run(arguments),
+        Command::Compare(arguments) => compare::run(arguments),
+        Command::Diff(arguments) => diff::run(arguments),
+        Command::Predict(arguments) => predict::run(arguments),
+        Command::Completions(arguments) => completions::completions(arguments),
+        Command::Man(arguments) => completions::man(arguments),
     }
 }
