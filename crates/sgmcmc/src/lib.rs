@@ -145,8 +145,9 @@ pub mod tuning {
 pub mod fit {
     pub use sgmcmc_fit::{
         Bias, BlockDiscrepancy, BlockDraws, BlockNoise, ChainDraws, ChainOutcome, CorrectedMean, DirectionBias,
-        Efficiency, EstimatorNoise, Finding, FssdOptions, NoiseReport, Pointwise, PredictedBias, Predictions, RunInfo,
-        Severity, Shift, SteinDiscrepancies, StepHalving, Thresholds, TuningRecord, ZeroVariance,
+        Efficiency, EstimatorNoise, Finding, FitDifference, FssdOptions, Group, IntervalKind, NoiseReport, Pointwise,
+        PredictedBias, Predictions, RunInfo, Severity, Shift, SteinDiscrepancies, StepHalving, SummaryOptions,
+        SummaryOrder, Thresholds, TuningRecord, ValueDifference, Variable, ZeroVariance,
     };
 }
 
