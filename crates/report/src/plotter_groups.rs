@@ -51,8 +51,8 @@ impl Plotter<'_> {
     /// use sgmcmc::prelude::*;
     ///
     /// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
-    /// let fit = sgld(&model, &Dataset::none(), 0.1).sample(&zeros([2]), 100)?;
-    /// assert!(fit.plot().energy().unwrap_err().to_string().contains("no statistic `energy`"));
+    /// let fit = hmc(&model, &Dataset::none(), 0.5).seed(1).sample(&zeros([2]), 100)?;
+    /// assert!(fit.plot().energy()?.svg().contains("fraction of missing information"));
     /// # Ok::<(), sgmcmc::Error>(())
     /// ```
     pub fn energy(&self) -> Result<Plot> {
