@@ -7,5 +7,6 @@ mod distributions;
 mod gradients;
 mod matrix;
 mod mistakes;
+mod sequences;
 mod special;
 mod support_of_data;

@@ -90,6 +90,55 @@ def check_summary(tree, ours, what):
         print(f"  {what}: {column:9} agrees to {worst:.1e}")
 
 
+def check_loo(path):
+    """Compares `arviz.loo` of the stored log-likelihoods with ours, which the program wrote."""
+    with open(path("loo.json")) as file:
+        ours = json.load(file)
+    for name in ["fit.zarr", "fit.json"]:
+        if name.endswith("zarr"):
+            tree = arviz.from_zarr(path(name))
+            assert "created_at" in tree["posterior"].attrs, "no creation time"
+        else:
+            with open(path(name)) as file:
+                groups = json.load(file)
+            tree = arviz.from_dict({group: {k: np.array(v) for k, v in content.items()} for group, content in groups.items()})
+        same(tree["observed_data"]["y"].values, np.arange(5.0), f"{name}: observed_data")
+        theirs = arviz.loo(tree, pointwise=True)
+        for found, wanted, what in [
+            (theirs.elpd, ours["elpd"], "elpd"),
+            (theirs.se, ours["se"], "se"),
+            (theirs.p, ours["p"], "p"),
+            (theirs.pareto_k.values, ours["pareto_k"], "pareto_k"),
+            (theirs.elpd_i.values, ours["elpd_i"], "elpd_i"),
+        ]:
+            worst = np.max(np.abs(np.asarray(found) / np.asarray(wanted) - 1))
+            assert worst < 1e-8, f"{name}: {what} of arviz.loo differs by {worst:.1e}"
+            print(f"  {name}: {what:9} of arviz.loo agrees to {worst:.1e}")
+
+
+def documented(directory):
+    """Runs the Python lines of the documentation on the files that the program wrote."""
+    page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/python.md")
+    with open(page) as file:
+        blocks = [part.split("```")[0] for part in file.read().split("```python\n")[1:]]
+    assert len(blocks) >= 2, "the page has no Python lines"
+    before = os.getcwd()
+    os.chdir(directory)
+    try:
+        for block in blocks:
+            exec(compile(block, page, "exec"), {})  # noqa: S102
+        assert os.path.exists("fit.nc"), "no netCDF file"
+        nested = xarray.open_datatree("fit.nc")
+        same(nested["posterior"]["W"].values, VALUES["W"], "fit.nc")
+        import polars
+
+        table = polars.read_parquet("fit.parquet").sort(["chain", "draw"])
+        same(table["mu"].to_numpy().reshape(CHAINS, DRAWS), VALUES["mu"], "fit.parquet by polars")
+    finally:
+        os.chdir(before)
+    print(f"{len(blocks)} blocks of docs/python.md run")
+
+
 def main(directory, summary):
     path = lambda name: os.path.join(directory, name)  # noqa: E731
     ours = pandas.read_csv(summary, index_col="name")
@@ -126,7 +175,7 @@ def main(directory, summary):
             same(table[stat].values.reshape(CHAINS, DRAWS), wanted, f"{name}: {stat}")
 
     for name in ["fit.csv", "run.csv"]:
-        files = [os.path.join(path(name), f"chain-{chain + 1}.csv") for chain in range(CHAINS)]
+        files = [os.path.join(path(name), f"chain-{chain}.csv") for chain in range(CHAINS)]
         fit = cmdstanpy.from_csv(files)
         for variable, wanted in VALUES.items():
             found = fit.stan_variable(variable.replace(".", "_"))
@@ -135,6 +184,7 @@ def main(directory, summary):
             same(fit.method_variables()[variable].T, STATS[wanted], f"{name}: {variable}")
         tree = arviz.from_cmdstanpy(fit)
         same(tree["posterior"]["W"].values, VALUES["W"], f"{name}: from_cmdstanpy")
+    check_loo(path)
     print(f"{CHECKS} arrays have the numbers they should")
 
 
@@ -149,7 +199,7 @@ def killed(program, directory):
     with open(os.path.join(directory, "flushed")) as file:
         flushed = int(file.read())
     # cmdstanpy wants chains of one length: one at a time.
-    stan = [cmdstanpy.from_csv([os.path.join(directory, f"run.csv/chain-{c + 1}.csv")]).stan_variable("W") for c in range(CHAINS)]
+    stan = [cmdstanpy.from_csv([os.path.join(directory, f"run.csv/chain-{c}.csv")]).stan_variable("W") for c in range(CHAINS)]
     tree = arviz.from_zarr(os.path.join(directory, "run.zarr"))
     zarr = tree["posterior"]["W"].values
     table = pandas.read_parquet(os.path.join(directory, "run.parquet"))
@@ -172,4 +222,5 @@ if __name__ == "__main__":
         with open(printed, "w") as file:
             subprocess.run([sys.argv[1], whole], stdout=file, check=True)
         main(whole, printed)
+        documented(whole)
         killed(sys.argv[1], cut)

@@ -39,6 +39,48 @@ pub(crate) enum Error {
         /// The valid kinds.
         kinds: String,
     },
+    /// An argument is both a file and a parameter of the fit.
+    #[error(
+        "`{0}` is both a file and a parameter; write `./{0}` for the file, or run the command in another directory for the parameter"
+    )]
+    Ambiguous(String),
+    /// Models could not be compared.
+    #[error("the models cannot be compared: {0}")]
+    Comparison(#[from] sgmcmc_diagnostics::Error),
+    /// The fit has no such predictive draws.
+    #[error(
+        "`{}` has no draws to choose in the group `{group}`: {}", path.display(),
+        if known.is_empty() {
+            "add them with `fit.with_posterior_predictive(name, …)` and save the fit again".to_owned()
+        } else {
+            format!("name one of {known}")
+        }
+    )]
+    NoPredictions {
+        /// The fit.
+        path: PathBuf,
+        /// The group.
+        group: String,
+        /// The names of the variables of the group.
+        known: String,
+    },
+    /// A plot of one statistic or observed variable was requested with another number of names.
+    #[error("this plot takes the name of one statistic or observed variable; {0} were given")]
+    OneName(usize),
+    /// A plot cannot be drawn in the terminal.
+    #[error("this kind of plot cannot be drawn in the terminal; name a file with --output plot.svg")]
+    NeedsOutput,
+    /// The probability of an interval is out of range.
+    #[error("the probability of the interval is {0}; give a number between 0 and 1")]
+    Probability(f64),
+    /// A file could not be written.
+    #[error("cannot write `{}`: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: std::io::Error,
+    },
     /// The output exists.
     #[error("`{}` exists; name another file, or replace it with --force", .0.display())]
     Exists(PathBuf),

@@ -30,10 +30,16 @@ pub(crate) fn check(input: &Path, output: &Path, force: bool) -> Result<(), Erro
             return Err(Error::OverwritesInput { input: input.to_owned(), output: output.to_owned() });
         }
     }
-    if output.exists() && !force {
-        return Err(Error::Exists(output.to_owned()));
-    }
-    Ok(())
+    check_new(output, force)
+}
+
+/// Checks that `output` does not exist, unless `force` is set.
+///
+/// # Errors
+///
+/// Returns an error if the output exists and `force` is not set.
+pub(crate) fn check_new(output: &Path, force: bool) -> Result<(), Error> {
+    if output.exists() && !force { Err(Error::Exists(output.to_owned())) } else { Ok(()) }
 }
 
 /// Returns the absolute path of a file that may not exist yet.

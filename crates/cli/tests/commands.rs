@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use sgmcmc_fit::sink::Draw;
-use sgmcmc_fit::{ChainDraws, Finding, Fit, RunInfo, Severity, ShardInfo, Tempering, TuningRecord};
+use sgmcmc_fit::{ChainDraws, Finding, Fit, Group, RunInfo, Severity, ShardInfo, Tempering, TuningRecord, Variable};
 use sgmcmc_gradient::{Constraint, Layout};
 use sgmcmc_storage::fits;
 
@@ -82,6 +82,266 @@ fn summaries_have_four_formats() {
     assert!(run(&["--format", "markdown"]).starts_with('|'));
     let one = run(&["mu", "--format", "csv"]);
     assert!(one.contains("mu") && !one.contains("beta"), "{one}");
+}
+
+#[test]
+fn summaries_have_columns_orders_and_selections() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = saved(folder.path(), "fit.sgmcmc", 0.0);
+    let run = |arguments: &[&str]| {
+        let output = sgmcmc(&[&["summary", text(&path)], arguments, &["-f", "csv"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        stdout(&output)
+    };
+    let rows = |csv: &str| csv.lines().skip(1).map(|row| row.split(',').next().unwrap().to_owned()).collect::<Vec<_>>();
+    let table = run(&["--median", "--quantiles", "0.05,0.975", "--interval", "hdi", "--width", "0.5"]);
+    assert!(table.starts_with(",mean,sd,median,q5,q97.5,hdi50_lb,hdi50_ub,ess_bulk,ess_tail,r_hat,"), "{table}");
+    // The draws are uniform on [0, 1].
+    let numbers: Vec<f64> =
+        table.lines().nth(1).unwrap().split(',').skip(1).map(|cell| cell.parse().unwrap()).collect();
+    for (found, expected) in
+        [(numbers[2], 0.5), (numbers[3], 0.05), (numbers[4], 0.975), (numbers[6] - numbers[5], 0.5)]
+    {
+        assert!((found - expected).abs() < 0.05, "{found} {expected}");
+    }
+    assert_eq!(rows(&run(&["beta[2]", "m*"])), ["beta[2]", "mu"]);
+    assert_eq!(rows(&run(&["~beta[1]", "~mu"])), ["beta[0]", "beta[2]"]);
+    let sorted = run(&["--sort", "ess_bulk", "--top", "2"]);
+    let sizes: Vec<f64> = sorted.lines().skip(1).map(|row| row.split(',').nth(5).unwrap().parse().unwrap()).collect();
+    assert!(sizes.len() == 2 && sizes[0] <= sizes[1], "{sorted}");
+    let table = stdout(&sgmcmc(&["summary", text(&path), "--top", "2", "--digits", "6"]));
+    assert!(table.ends_with("2 of 4 values; 2000 draws of 2 chains\n"), "{table}");
+    let short = stdout(&sgmcmc(&["summary", text(&path), "--chains", "1", "--skip", "100", "--thin", "3"]));
+    assert!(short.ends_with("300 draws of 1 chain\n"), "{short}");
+    for (arguments, part) in [
+        (&["--chains", "7"][..], "counted from 0"),
+        (&["--width", "1.5"], "between 0 and 1"),
+        (&["--quantiles", "2"], "from 0 to 1"),
+        (&["--rate"], "run times are not recorded"),
+        (&["gamma*"], "gamma*"),
+        (&["~mu", "~beta"], "leaves no value"),
+    ] {
+        let output = sgmcmc(&[&["summary", text(&path)], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(part), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn several_files_are_chains_of_one_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, other) = (saved(folder.path(), "one.sgmcmc", 0.0), saved(folder.path(), "other.sgmcmc", 0.0));
+    let output = sgmcmc(&["summary", text(&one), text(&other), "mu"]);
+    assert!(stdout(&output).ends_with("4000 draws of 4 chains\n"), "{}{}", stdout(&output), stderr(&output));
+    // A file that is called like a parameter needs a path.
+    saved(folder.path(), "fit.sgmcmc", 0.0);
+    std::fs::write(folder.path().join("mu"), "").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sgmcmc"));
+    let output = command.current_dir(folder.path()).args(["summary", "fit.sgmcmc", "mu"]).output().unwrap();
+    assert!(stderr(&output).contains("both a file and a parameter"), "{}", stderr(&output));
+}
+
+#[test]
+fn checks_have_thresholds_and_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = saved(folder.path(), "fit.sgmcmc", 0.0);
+    let output = sgmcmc(&["check", text(&path), "--ess-per-chain", "100000", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(json["passed"], false);
+    assert_eq!(json["findings"][0]["severity"], "problem");
+    assert!(json["findings"][0]["what"].as_str().unwrap().contains("few effective draws"), "{json}");
+    let good = sgmcmc(&["check", text(&path), "mu", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&stdout(&good)).unwrap();
+    assert_eq!((good.status.code(), &json["passed"]), (Some(0), &serde_json::Value::Bool(true)));
+}
+
+/// Adds log-likelihoods with these means, observed data and predictive draws to a fit.
+fn with_groups(path: &Path, means: [f64; 3]) {
+    let fit = fits::open(path).unwrap();
+    let array = |group: &str, name: &str, values: Vec<f64>| {
+        let dimensions = ["chain", "draw", "y_dim_0"].map(str::to_owned).to_vec();
+        let variable = Variable { name: name.into(), dimensions, shape: vec![2, 1000, 3], values };
+        Group { name: group.into(), variables: vec![variable] }
+    };
+    let mu = || fit.chains().iter().flat_map(|chain| chain.element(0));
+    let log_likelihood = mu().flat_map(|mu| means.map(|mean| mean + 0.1 * mu)).collect();
+    let drawn = mu().flat_map(|mu| [mu, mu + 1.0, mu + 2.0]).collect();
+    let fit = fit.clone().with_group(array("log_likelihood", "y", log_likelihood)).unwrap();
+    let fit = fit.with_group(array("posterior_predictive", "y", drawn)).unwrap();
+    fits::save(&fit.with_observed_data("y", &[0.5, 1.25, 9.0], &[3]).unwrap(), path).unwrap();
+}
+
+#[test]
+fn models_are_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, other) = (saved(folder.path(), "one.sgmcmc", 0.0), saved(folder.path(), "other.sgmcmc", 0.0));
+    let missing = sgmcmc(&["compare", text(&one), text(&other)]);
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(stderr(&missing).contains("with_log_likelihood"), "{}", stderr(&missing));
+    with_groups(&one, [-1.0, -2.0, -3.0]);
+    with_groups(&other, [-2.0, -3.0, -6.0]);
+    let table = stdout(&sgmcmc(&["compare", text(&other), text(&one)]));
+    for part in ["elpd", "diff_se", "weight", "Pareto k", "the best model predicts better"] {
+        assert!(table.contains(part), "{part}: {table}");
+    }
+    assert!(table.lines().nth(1).unwrap().starts_with("one "), "{table}");
+    let json = stdout(&sgmcmc(&["compare", text(&other), text(&one), "-f", "json", "--criterion", "waic"]));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json[0]["name"], "one");
+    assert!(
+        (json[1]["diff"].as_f64().unwrap() - 5.0).abs() < 1e-9 && json[0]["weight"].as_f64().unwrap() > 0.99,
+        "{json}"
+    );
+    let alone = stdout(&sgmcmc(&["compare", text(&one)]));
+    assert!(alone.starts_with("elpd_loo -5.8"), "{alone}");
+}
+
+#[test]
+fn fits_are_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, apart) = (saved(folder.path(), "one.sgmcmc", 0.0), saved(folder.path(), "apart.sgmcmc", 5.0));
+    let same = sgmcmc(&["diff", text(&one), text(&one), "--exact"]);
+    assert_eq!((same.status.code(), stdout(&same).contains("bit for bit")), (Some(0), true));
+    let chains = folder.path().join("chains.sgmcmc");
+    fits::save(&fits::open(&one).unwrap().only_chains(&[1, 0]).unwrap(), &chains).unwrap();
+    let agree = sgmcmc(&["diff", text(&one), text(&chains)]);
+    assert_eq!((agree.status.code(), stdout(&agree).contains("agree within Monte Carlo error")), (Some(0), true));
+    assert_eq!(sgmcmc(&["diff", text(&one), text(&chains), "--exact"]).status.code(), Some(1));
+    let differ = sgmcmc(&["diff", text(&one), text(&apart), "mu"]);
+    assert_eq!(differ.status.code(), Some(1));
+    assert!(stdout(&differ).starts_with("1 of 1 common value differs"), "{}", stdout(&differ));
+}
+
+#[test]
+fn predictions_are_shown_with_their_coverage() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = saved(folder.path(), "fit.sgmcmc", 0.0);
+    let missing = sgmcmc(&["predict", text(&path)]);
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(stderr(&missing).contains("with_posterior_predictive"), "{}", stderr(&missing));
+    with_groups(&path, [-1.0; 3]);
+    let table = stdout(&sgmcmc(&["predict", text(&path)]));
+    assert!(table.contains("y[2]") && table.contains("89 % intervals contain 66.7 % of 3 observed values"), "{table}");
+    let csv = stdout(&sgmcmc(&["predict", text(&path), "y", "-f", "csv"]));
+    let numbers: Vec<f64> = csv.lines().nth(2).unwrap().split(',').skip(1).map(|cell| cell.parse().unwrap()).collect();
+    // mu + 1 is uniform on [1, 2], and the observed value is 1.25.
+    for (found, expected) in numbers.into_iter().zip([1.5, (1.0_f64 / 12.0).sqrt(), 1.055, 1.945, 1.25, 0.25]) {
+        assert!((found - expected).abs() < 0.04, "{found} {expected}: {csv}");
+    }
+    let unknown = sgmcmc(&["predict", text(&path), "z"]);
+    assert!(stderr(&unknown).contains("name one of `y`"), "{}", stderr(&unknown));
+}
+
+#[test]
+fn groups_are_kept_by_the_formats_that_have_groups() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = saved(folder.path(), "fit.sgmcmc", 0.0);
+    with_groups(&path, [-1.0, -2.0, -3.0]);
+    let original = fits::open(&path).unwrap();
+    assert_eq!(original.groups().len(), 3);
+    for name in ["again.sgmcmc", "fit.json", "fit.zarr"] {
+        let converted = folder.path().join(name);
+        assert_eq!(sgmcmc(&["convert", text(&path), text(&converted)]).status.code(), Some(0), "{name}");
+        let read = fits::open(&converted).unwrap();
+        for group in original.groups() {
+            assert_eq!(read.group(&group.name), Some(group), "{name}");
+        }
+    }
+    let root = std::fs::read_to_string(folder.path().join("fit.zarr/zarr.json")).unwrap();
+    assert!(root.contains("created_at"), "{root}");
+}
+
+#[test]
+fn plots_are_files_or_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = saved(folder.path(), "fit.sgmcmc", 0.0);
+    with_groups(&path, [-1.0; 3]);
+    let file = folder.path().join("plot.svg");
+    let kinds: [(&str, &[&str]); 14] = [
+        ("trace", &["beta[1]"]),
+        ("density", &["beta"]),
+        ("rank", &["mu", "beta[0]"]),
+        ("autocorrelation", &["mu"]),
+        ("running-mean", &["mu"]),
+        ("ess", &["mu"]),
+        ("r-hat", &["mu"]),
+        ("forest", &["b*"]),
+        ("pair", &["~mu"]),
+        ("parallel", &[]),
+        ("statistic", &["alpha"]),
+        ("pareto-k", &[]),
+        ("loo-pit", &["y"]),
+        ("predictive", &["y"]),
+    ];
+    for (kind, names) in kinds {
+        let output = sgmcmc(&[&["plot", kind, text(&path)], names, &["-o", text(&file), "--force"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{kind}: {}", stderr(&output));
+        let svg = std::fs::read_to_string(&file).unwrap();
+        assert!(svg.starts_with("<svg") && svg.contains("</svg>"), "{kind}");
+        let drawn = sgmcmc(&[&["plot", kind, text(&path)], names].concat());
+        if ["trace", "density", "autocorrelation", "running-mean", "ess", "r-hat", "statistic"].contains(&kind) {
+            assert!(
+                stdout(&drawn).chars().any(|c| ('\u{2801}'..='\u{28ff}').contains(&c)),
+                "{kind}: {}",
+                stderr(&drawn)
+            );
+            assert!(!stdout(&drawn).contains('\x1b'), "colors are for terminals only");
+        } else {
+            assert!(stderr(&drawn).contains("--output"), "{kind}: {}", stderr(&drawn));
+        }
+    }
+    for (arguments, part) in [
+        (&["plot", "energy", text(&path), "-o", "x.svg"][..], "no statistic `energy`"),
+        (&["plot", "prior", text(&path), "mu", "-o", "x.svg"], "with_prior"),
+        (&["plot", "trace", text(&path), "gamma"], "gamma"),
+        (&["plot", "trace", text(&path), "-o", text(&file)], "--force"),
+        (&["plot", "trace", text(&path), "-o", "x.pdf"], ".svg"),
+        (&["plot", "statistic", text(&path), "a", "b"], "2 were given"),
+    ] {
+        let output = sgmcmc(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(part), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn weighted_draws_are_resampled_or_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut chain = ChainDraws::new(1, Vec::new());
+    for iteration in 1..=400_u64 {
+        let (x, weight) = (iteration as f64, 1.0 / iteration as f64);
+        let draw = Draw { iteration, values: &[x], weight, log_posterior: 0.0, stats: &[] };
+        chain.push(&draw).unwrap();
+    }
+    let fit = Fit::new(Layout::vector("x", 1), vec![chain]).unwrap();
+    let path = folder.path().join("weighted.sgmcmc");
+    fits::save(&fit, &path).unwrap();
+    let parquet = folder.path().join("fit.parquet");
+    let told = sgmcmc(&["convert", text(&path), text(&parquet)]);
+    assert!(told.status.success() && stderr(&told).contains("different weights"), "{}", stderr(&told));
+    let silent = sgmcmc(&["convert", text(&path), text(&parquet), "--resample", "--force"]);
+    assert!(silent.status.success() && stderr(&silent).is_empty(), "{}", stderr(&silent));
+    let read = fits::open(&parquet).unwrap();
+    assert!(!read.is_weighted());
+    let plain: f64 = read.chains()[0].values().iter().sum::<f64>() / 400.0;
+    assert!((plain / fit.mean_values()[0] - 1.0).abs() < 0.01, "{plain}");
+}
+
+#[test]
+fn completions_and_manual_pages_are_made() {
+    let folder = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        assert!(stdout(&sgmcmc(&["completions", shell])).contains("summary"), "{shell}");
+    }
+    let output = sgmcmc(&["man", text(folder.path())]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let page = std::fs::read_to_string(folder.path().join("sgmcmc-summary.1")).unwrap();
+    assert!(page.contains(".TH") && page.contains("quantiles"), "{page}");
+    assert!(folder.path().join("sgmcmc.1").exists());
+    let again = sgmcmc(&["man", text(folder.path())]);
+    assert!(again.status.code() == Some(2) && stderr(&again).contains("--force"));
+    assert_eq!(sgmcmc(&["man", text(folder.path()), "--force"]).status.code(), Some(0));
 }
 
 #[test]
@@ -219,7 +479,9 @@ fn help_has_examples_for_every_command() {
     let help = sgmcmc(&["--help"]);
     assert_eq!(help.status.code(), Some(0));
     assert!(stdout(&help).contains("Examples:") && stdout(&help).contains("Exit codes:"));
-    for command in ["summary", "check", "report", "convert", "info"] {
+    for command in
+        ["summary", "check", "report", "convert", "info", "plot", "compare", "diff", "predict", "completions", "man"]
+    {
         assert!(stdout(&sgmcmc(&[command, "--help"])).contains(&format!("Example: sgmcmc {command}")), "{command}");
     }
 }

@@ -5,6 +5,7 @@
 //! - [`graph`] represents this expression for one observation. The axis of the observations is implicit.
 //! - [`differentiate`] adds the gradient to the graph.
 //! - [`optimize`] simplifies the graph.
+//! - [`scan`] converts loops to recurrences, and computes everything else for all steps at once.
 //! - [`program`] runs the graph over tiles of observations. Its buffers are allocated when the program is compiled, so
 //!   that a run does not allocate.
 //! - [`mod@reference`] evaluates a graph naively, as a check of the other modules.
@@ -54,6 +55,7 @@ mod kernels;
 pub mod optimize;
 pub mod program;
 pub mod reference;
+pub mod scan;
 mod shorthand;
 
 pub use error::{Error, Result};

@@ -28,6 +28,7 @@ mod fit;
 pub mod kernels;
 pub mod matrix;
 pub mod model;
+pub mod sequence;
 pub mod special;
 mod transform;
 pub mod tree;

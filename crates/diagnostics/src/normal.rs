@@ -9,8 +9,16 @@ pub(crate) fn distribution(x: f64) -> f64 {
     0.5 * erfc(-x / std::f64::consts::SQRT_2)
 }
 
-/// Returns Φ⁻¹(p).
-pub(crate) fn quantile(p: f64) -> f64 {
+/// Returns the quantile Φ⁻¹(p) of the standard normal distribution.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::diagnostics::normal_quantile;
+///
+/// assert!((normal_quantile(0.975) - 1.959964).abs() < 1e-6);
+/// ```
+pub fn quantile(p: f64) -> f64 {
     -std::f64::consts::SQRT_2 * erfc_inv(2.0 * p)
 }
 

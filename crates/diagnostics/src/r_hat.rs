@@ -59,11 +59,21 @@ impl Sample {
         self.r_hat_from_scores(&self.bulk_scores())
     }
 
+    /// Returns rank-normalized split R-hat also for a single chain, whose halves are compared. ArviZ leaves it undefined.
+    pub fn r_hat_of_halves(&self) -> f64 {
+        if self.is_valid(1) { self.larger_reduction(&self.bulk_scores()) } else { f64::NAN }
+    }
+
     /// Returns rank-normalized split R-hat from the normal scores.
     pub(crate) fn r_hat_from_scores(&self, bulk_scores: &[f64]) -> f64 {
         if !self.is_valid(2) {
             return f64::NAN;
         }
+        self.larger_reduction(bulk_scores)
+    }
+
+    /// Returns the larger one of R̂ of the bulk and R̂ of the folded draws.
+    fn larger_reduction(&self, bulk_scores: &[f64]) -> f64 {
         let bulk = self.scale_reduction(bulk_scores);
         let folded = self.folded_scores().map_or(f64::NAN, |scores| self.scale_reduction(&scores));
         // If the bulk value is NaN, the result is NaN. If only the folded value is NaN, it is ignored.

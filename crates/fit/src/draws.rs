@@ -144,6 +144,12 @@ impl ChainDraws {
         }
     }
 
+    /// Gives all draws the mean weight.
+    pub(crate) fn equalize_weights(&mut self) {
+        let mean = self.weights.iter().sum::<f64>() / self.weights.len().max(1) as f64;
+        self.weights.fill(mean);
+    }
+
     /// Returns the draws from index `first` to the end.
     pub(crate) fn since(&self, first: usize) -> Self {
         self.only(&(first..self.len()).collect::<Vec<_>>())

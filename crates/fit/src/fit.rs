@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use sgmcmc_gradient::{Error, Layout, Mode, Result};
 
 use crate::draws::ChainDraws;
+use crate::groups::Group;
 use crate::info::RunInfo;
 use crate::outcome::ChainOutcome;
 use crate::text::count;
@@ -50,6 +51,8 @@ pub struct Fit {
     pub(crate) outcomes: Vec<ChainOutcome>,
     pub(crate) mode: Option<Mode>,
     pub(crate) info: RunInfo,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) groups: Vec<Group>,
 }
 
 impl Fit {
@@ -64,7 +67,7 @@ impl Fit {
             return Err(Error::Length { what: "a draw of a chain", expected, found: chain.width() });
         }
         let outcomes = vec![ChainOutcome::Complete; chains.len()];
-        Ok(Self { layout, chains, outcomes, mode: None, info: RunInfo::default() })
+        Ok(Self { layout, chains, outcomes, mode: None, info: RunInfo::default(), groups: Vec::new() })
     }
 
     /// Returns this fit with the given outcomes of its chains.
@@ -160,13 +163,16 @@ struct Unchecked {
     outcomes: Vec<ChainOutcome>,
     mode: Option<Mode>,
     info: RunInfo,
+    #[serde(default)]
+    groups: Vec<Group>,
 }
 
 impl TryFrom<Unchecked> for Fit {
     type Error = Error;
 
     fn try_from(read: Unchecked) -> Result<Self> {
-        let Unchecked { layout, chains, outcomes, mode, info } = read;
-        Ok(Self::new(layout, chains)?.with_outcomes(outcomes)?.with_mode(mode).with_info(info))
+        let Unchecked { layout, chains, outcomes, mode, info, groups } = read;
+        let fit = Self::new(layout, chains)?.with_outcomes(outcomes)?.with_mode(mode).with_info(info);
+        groups.into_iter().try_fold(fit, Self::with_group)
     }
 }

@@ -28,6 +28,13 @@ pub enum ChainOutcome {
     Failed(Error),
 }
 
+impl ChainOutcome {
+    /// Returns whether the chain failed because it diverged: a gradient or a position was no longer finite.
+    pub fn is_divergence(&self) -> bool {
+        matches!(self, Self::Failed(Error::Diverged { .. } | Error::RecordedDivergence { .. }))
+    }
+}
+
 /// The serialized form of an outcome, with the message of the error.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -35,11 +42,14 @@ enum SerializedOutcome {
     Complete,
     Stopped,
     Failed(String),
+    Diverged(String),
 }
 
 impl From<ChainOutcome> for SerializedOutcome {
     fn from(outcome: ChainOutcome) -> Self {
+        let diverged = outcome.is_divergence();
         match outcome {
+            ChainOutcome::Failed(error) if diverged => Self::Diverged(error.to_string()),
             ChainOutcome::Complete => Self::Complete,
             ChainOutcome::Stopped => Self::Stopped,
             ChainOutcome::Failed(error) => Self::Failed(error.to_string()),
@@ -53,6 +63,24 @@ impl From<SerializedOutcome> for ChainOutcome {
             SerializedOutcome::Complete => Self::Complete,
             SerializedOutcome::Stopped => Self::Stopped,
             SerializedOutcome::Failed(message) => Self::Failed(Error::Recorded { message }),
+            SerializedOutcome::Diverged(message) => Self::Failed(Error::RecordedDivergence { message }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_of_an_ending_is_kept() {
+        let diverged =
+            Error::Diverged { what: "the value", element: "x".into(), value: 1e300, iteration: 3, remedy: "r" };
+        for error in [diverged, Error::Recorded { message: "the sink is full".into() }] {
+            let outcome = ChainOutcome::Failed(error.clone());
+            let read: ChainOutcome = crate::codec::decode(&crate::codec::encode(&outcome).unwrap()).unwrap();
+            assert_eq!(read.is_divergence(), outcome.is_divergence());
+            assert!(matches!(&read, ChainOutcome::Failed(found) if found.to_string() == error.to_string()));
         }
     }
 }

@@ -41,6 +41,28 @@ pub struct Pointwise {
 }
 
 impl Pointwise {
+    /// Creates the table of the draws of `fit` from its values, one row per draw.
+    pub(crate) fn from_values(fit: &Fit, observations: usize, values: Vec<f64>) -> Self {
+        Self {
+            observations,
+            values,
+            weights: fit.chains.iter().flat_map(|chain| chain.weights()).copied().collect(),
+            chains: fit.chains.iter().map(|chain| chain.len()).collect(),
+            relative_ess: fit.relative_ess(),
+            equal_weights: !fit.is_weighted(),
+        }
+    }
+
+    /// Returns the effective sample size divided by the number of draws.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the draws have different weights.
+    pub(crate) fn relative_size(&self) -> Result<f64> {
+        self.check_weights()?;
+        Ok(self.relative_ess)
+    }
+
     /// Returns the number of observations.
     pub fn observations(&self) -> usize {
         self.observations
@@ -148,14 +170,7 @@ impl Fit {
         let chunks = self.accumulate_chunks(target, like, Vec::new, |values: &mut Vec<f64>, row, _| {
             values.extend_from_slice(row);
         })?;
-        Ok(Pointwise {
-            observations,
-            values: chunks.concat(),
-            weights: self.chains.iter().flat_map(|chain| chain.weights()).copied().collect(),
-            chains: self.chains.iter().map(|chain| chain.len()).collect(),
-            relative_ess: self.relative_ess(),
-            equal_weights: !self.is_weighted(),
-        })
+        Ok(Pointwise::from_values(self, observations, chunks.concat()))
     }
 
     /// Returns the mean log predictive density of the data of `target`, usually a test set: the mean over observations of

@@ -66,6 +66,8 @@ impl Fit {
         let mut fit = self.clone();
         fit.chains = chains.iter().map(|chain| self.chains[*chain].clone()).collect();
         fit.outcomes = chains.iter().map(|chain| self.outcomes[*chain].clone()).collect();
+        let all = |chain: &usize| (*chain, (0..self.chains[*chain].len()).collect());
+        fit.groups = self.groups_of(&chains.iter().map(all).collect::<Vec<_>>());
         let info = &mut fit.info;
         if !are_whole_runs(chains, info.interleaved) {
             info.interleaved = 1;
@@ -117,14 +119,16 @@ impl Fit {
             Ok(draws)
         });
         let chains = chains.collect::<Result<Vec<_>>>()?;
-        let (info, outcomes) = (self.info.clone(), self.outcomes.clone());
-        Ok(Self { layout, chains, outcomes, mode: None, info })
+        let (info, outcomes, groups) = (self.info.clone(), self.outcomes.clone(), self.groups.clone());
+        Ok(Self { layout, chains, outcomes, mode: None, info, groups })
     }
 
     /// Returns this fit with the draws whose indices `indices` returns for each chain.
-    fn with_draws(&self, indices: impl Fn(&ChainDraws) -> Vec<usize>) -> Self {
+    pub(crate) fn with_draws(&self, indices: impl Fn(&ChainDraws) -> Vec<usize>) -> Self {
+        let kept: Vec<(usize, Vec<usize>)> = self.chains.iter().map(indices).enumerate().collect();
         let mut fit = self.clone();
-        fit.chains = self.chains.iter().map(|chain| chain.only(&indices(chain))).collect();
+        fit.chains = self.chains.iter().zip(&kept).map(|(chain, (_, indices))| chain.only(indices)).collect();
+        fit.groups = self.groups_of(&kept);
         fit
     }
 }

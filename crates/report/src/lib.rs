@@ -8,9 +8,13 @@ mod page;
 pub mod plot;
 mod plots;
 mod plotter;
+mod plotter_groups;
+mod plotter_text;
+mod text_chart;
 
 pub use error::{Error, Result};
 pub use page::{Gallery, Report};
 pub use plot::{Frame, Plot, Prior};
 pub use plots::Plots;
 pub use plotter::Plotter;
+pub use text_chart::TextChart;

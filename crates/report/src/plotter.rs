@@ -1,12 +1,11 @@
 //! Plots of a fit by parameter name.
 
-use std::ops::Range;
-
 use sgmcmc_diagnostics::{Description, quantiles};
 use sgmcmc_fit::{ChainDraws, Fit, Thresholds};
 
 use crate::error::{Error, Result};
 use crate::plot::{self, Area, Frame, Interval, Line, Plot, Prior, Variable};
+use crate::plotter_groups::divergent;
 
 /// The largest number of panels of a plot.
 const MAX_PANELS: usize = 24;
@@ -14,7 +13,8 @@ const MAX_PANELS: usize = 24;
 /// A builder of plots of a fit.
 ///
 /// Parameters have the names of the summary: `beta[3]` is one value, and `beta` is all values of the parameter, with
-/// one panel per value.
+/// one panel per value. The patterns of [`Fit::find_values`] work, too: `b*`, `W[*,2]`. Methods whose names begin with
+/// `text_` draw for a terminal.
 ///
 /// # Examples
 ///
@@ -30,9 +30,9 @@ const MAX_PANELS: usize = 24;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Plotter<'f> {
-    fit: &'f Fit,
-    frame: Frame,
-    title: Option<String>,
+    pub(crate) fit: &'f Fit,
+    pub(crate) frame: Frame,
+    pub(crate) title: Option<String>,
 }
 
 impl<'a> Plotter<'a> {
@@ -107,19 +107,14 @@ impl Plotter<'_> {
     }
 
     /// Draws a forest plot: means, quartiles and 89 % intervals of the parameters `names`. Shows all parameters if
-    /// `names` is empty. Values with an R-hat above the default of [`Thresholds`] have a hollow dot.
+    /// `names` is empty. Values with an R-hat or an effective sample size beyond the default of
+    /// [`Thresholds`] have a hollow dot.
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no parameter with one of these names.
+    /// Returns an error if a pattern matches no value.
     pub fn forest(&self, names: &[&str]) -> Result<Plot> {
-        let mut indices = Vec::new();
-        for name in names {
-            indices.extend(elements(self.fit, name)?);
-        }
-        if names.is_empty() {
-            indices.extend(0..self.fit.layout().value_count());
-        }
+        let indices = self.fit.find_values(names)?;
         let summary = self.fit.summary();
         let rows = indices.into_iter().filter_map(|index| Some((index, summary.rows().get(index)?)));
         let intervals: Vec<Interval> = rows.map(|(index, row)| interval(self.fit, index, row)).collect();
@@ -127,20 +122,21 @@ impl Plotter<'_> {
         plot::forest(&intervals, &self.frame.titled(title))
     }
 
-    /// Draws a pair plot: scatter plots of all pairs of two to eight values.
+    /// Draws a pair plot: scatter plots of all pairs of two to eight values, with rings around divergent transitions.
     ///
     /// # Errors
     ///
     /// Returns an error if there is no parameter with one of these names, or if there are fewer than two or more than
     /// eight values.
     pub fn pair(&self, names: &[&str]) -> Result<Plot> {
-        let mut variables = Vec::new();
-        for name in names {
-            for index in elements(self.fit, name)?.take(MAX_PANELS) {
-                variables.push(variable(self.fit, index));
-            }
+        let indices = self.fit.find_values(names)?;
+        if !(2..=plot::MAX_PAIRED).contains(&indices.len()) {
+            let reason = format!("{} values were given, it takes 2 to {}", indices.len(), plot::MAX_PAIRED);
+            return Err(Error::Input { plot: "pair plot", reason });
         }
-        plot::pair(&variables, &self.frame.titled(self.title.as_deref().unwrap_or_default()))
+        let variables: Vec<_> = indices.into_iter().map(|index| variable(self.fit, index)).collect();
+        let frame = self.frame.titled(self.title.as_deref().unwrap_or_default());
+        plot::pair_with_divergences(&variables, &divergent(self.fit), &frame)
     }
 
     /// Draws a statistic over iterations: `log_posterior`, `weight` (the step size), or a statistic of the algorithm.
@@ -149,10 +145,7 @@ impl Plotter<'_> {
     ///
     /// Returns an error if no chain recorded the statistic.
     pub fn statistic(&self, name: &str) -> Result<Plot> {
-        let lines = statistic(self.fit, name).ok_or_else(|| Error::Statistic {
-            name: name.to_owned(),
-            known: statistics(self.fit).iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
-        })?;
+        let lines = statistic(self.fit, name).ok_or_else(|| self.unknown_statistic(name))?;
         plot::over_iterations(&lines, &self.frame.titled(self.title.as_deref().unwrap_or(name)))
     }
 
@@ -167,20 +160,31 @@ impl Plotter<'_> {
         plot::prior_posterior(&draws.chains, &draws.weights, prior, &frame)
     }
 
-    /// Draws one panel per value of the parameter `name`.
-    fn panels(&self, name: &str, draw: impl Fn(&Area<'_>, &Frame, &ValueDraws) -> Result<()>) -> Result<Plot> {
-        let range = elements(self.fit, name)?;
-        if range.len() > MAX_PANELS {
+    /// Returns the error of a statistic that no chain recorded.
+    pub(crate) fn unknown_statistic(&self, name: &str) -> Error {
+        let known = statistics(self.fit).iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        Error::Statistic { name: name.to_owned(), known }
+    }
+
+    /// Draws one panel per value that the pattern `name` selects.
+    pub(crate) fn panels(
+        &self,
+        name: &str,
+        draw: impl Fn(&Area<'_>, &Frame, &ValueDraws) -> Result<()>,
+    ) -> Result<Plot> {
+        let indices = self.fit.find_values(&[name])?;
+        if indices.len() > MAX_PANELS {
             let reason = format!(
                 "`{name}` has {} values, but a plot has at most {MAX_PANELS} panels; name some of the values",
-                range.len()
+                indices.len()
             );
             return Err(Error::Input { plot: "panels", reason });
         }
-        let whole = self.frame.titled(self.title.as_deref().unwrap_or(name));
-        let alone = range.len() == 1;
-        Plot::panels(&whole, range.len(), |panel, area| {
-            let index = range.start + panel;
+        let alone = indices.len() == 1;
+        let own_name = indices.first().filter(|_| alone).map(|index| self.fit.layout().value_name(*index));
+        let whole = self.frame.titled(self.title.as_deref().or(own_name.as_deref()).unwrap_or(name));
+        Plot::panels(&whole, indices.len(), |panel, area| {
+            let index = indices[panel];
             let frame = if alone { whole.clone() } else { whole.titled(self.fit.layout().value_name(index)) };
             draw(area, &frame, &ValueDraws::new(self.fit, index))
         })
@@ -205,15 +209,6 @@ impl ValueDraws {
     }
 }
 
-/// Returns the index of a value, or the indices of all values of a parameter.
-fn elements(fit: &Fit, name: &str) -> Result<Range<usize>> {
-    let layout = fit.layout();
-    match layout.block(name) {
-        Ok(block) => Ok(block.values.clone()),
-        Err(_) => layout.index(name).map(|index| index..index + 1).map_err(Error::from),
-    }
-}
-
 /// Returns the row of a value in a forest plot.
 pub(crate) fn interval(fit: &Fit, index: usize, row: &Description) -> Interval {
     let draws = ValueDraws::new(fit, index);
@@ -223,8 +218,15 @@ pub(crate) fn interval(fit: &Fit, index: usize, row: &Description) -> Interval {
         mean: row.mean,
         outer: (row.eti89_lb, row.eti89_ub),
         inner: (inner[0], inner[1]),
-        doubtful: row.r_hat > Thresholds::default().r_hat,
+        doubtful: is_doubtful(fit, row),
     }
+}
+
+/// Returns whether R-hat or an effective sample size is beyond its default threshold.
+fn is_doubtful(fit: &Fit, row: &Description) -> bool {
+    let thresholds = Thresholds::default();
+    let least = thresholds.ess_per_chain * fit.chains().len() as f64;
+    row.r_hat > thresholds.r_hat || row.ess_bulk < least || row.ess_tail < least
 }
 
 /// Returns the draws of a value for a pair plot.

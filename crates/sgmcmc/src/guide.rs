@@ -46,6 +46,18 @@ pub mod distributed {}
 #[doc = include_str!("../docs/files.md")]
 pub mod files {}
 
+/// Fits in Python and R, and the arrays that they keep for other tools.
+///
+/// [The program]: crate::guide::program
+#[doc = ""]
+#[doc = include_str!("../docs/python.md")]
+pub mod python {}
+
+/// The command-line program.
+#[doc = ""]
+#[doc = include_str!("../docs/program.md")]
+pub mod program {}
+
 /// Checklists and skeletons for additions.
 #[doc = ""]
 #[doc = include_str!("../docs/extending.md")]

@@ -28,6 +28,7 @@ pub use sgmcmc_core::burn;
 pub use sgmcmc_core::distributions;
 pub use sgmcmc_core::kernels;
 pub use sgmcmc_core::matrix;
+pub use sgmcmc_core::sequence;
 pub use sgmcmc_core::special;
 pub use sgmcmc_core::tree;
 pub use sgmcmc_core::{
@@ -151,9 +152,10 @@ pub mod tuning {
 pub mod fit {
     pub use sgmcmc_fit::{
         Bias, BlockDiscrepancy, BlockDraws, BlockNoise, ChainDraws, ChainOutcome, Communication, CorrectedMean,
-        DirectionBias, Efficiency, EstimatorNoise, Finding, FssdOptions, NoiseReport, Pointwise, PredictedBias,
-        Predictions, RunInfo, Severity, ShardInfo, Shift, SteinDiscrepancies, StepHalving, Tempering, Thresholds,
-        TuningRecord, ZeroVariance,
+        DirectionBias, Efficiency, EstimatorNoise, Finding, FitDifference, FssdOptions, Group, IntervalKind,
+        NoiseReport, Pointwise, PredictedBias, Predictions, RunInfo, Severity, ShardInfo, Shift, SteinDiscrepancies,
+        StepHalving, SummaryOptions, SummaryOrder, Tempering, Thresholds, TuningRecord, ValueDifference, Variable,
+        ZeroVariance,
     };
 }
 

@@ -7,8 +7,8 @@
 use std::error::Error;
 use std::path::Path;
 
-use sgmcmc_fit::Fit;
 use sgmcmc_fit::sink::{Draw, Memory, Schema, Sink};
+use sgmcmc_fit::{Fit, Group, Variable};
 use sgmcmc_gradient::Layout;
 use sgmcmc_storage::fits;
 
@@ -61,7 +61,7 @@ fn endless(directory: &Path) -> Result<(), Box<dyn Error>> {
     let mut sinks = Vec::new();
     for chain in 0..CHAINS {
         let native = NativeDraws::new(directory.join(format!("run.sgmcmc/chain-{chain}.sgmcmc")));
-        let stan = StanCsvDraws::new(directory.join(format!("run.csv/chain-{}.csv", chain + 1)));
+        let stan = StanCsvDraws::new(directory.join(format!("run.csv/chain-{chain}.csv")));
         let parquet = ParquetDraws::new(directory.join("run.parquet"));
         let mut sink = ((native, stan), (parquet, zarr.chain()));
         sink.begin(&Schema { layout: layout()?, draws: 1 << 40, chain, stats: vec!["alpha".into()] })?;
@@ -84,6 +84,20 @@ fn endless(directory: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Adds the log-likelihoods of five observations, which depend on the first parameter, and the observed data.
+fn with_groups(fit: Fit) -> Result<Fit, Box<dyn Error>> {
+    let mut values = Vec::new();
+    for (chain, draws) in fit.chains().iter().enumerate() {
+        for (draw, row) in draws.rows().enumerate() {
+            values.extend((0..5).map(|i| -0.5 * (row[0] - f64::from(i)).powi(2) - uniform(chain, draw, i as usize)));
+        }
+    }
+    let dimensions = ["chain", "draw", "y_dim_0"].map(str::to_owned).to_vec();
+    let variable = Variable { name: "y".into(), dimensions, shape: vec![CHAINS, DRAWS, 5], values };
+    let fit = fit.with_group(Group { name: "log_likelihood".into(), variables: vec![variable] })?;
+    Ok(fit.with_observed_data("y", &[0.0, 1.0, 2.0, 3.0, 4.0], &[5])?)
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let directory = std::env::args().nth(1).ok_or("the argument DIRECTORY is missing")?;
     let directory = Path::new(&directory);
@@ -93,7 +107,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     std::fs::create_dir_all(directory.join("run.csv"))?;
     let chains = (0..CHAINS).map(|chain| stream(Memory::default(), chain)).collect::<Result<Vec<_>, _>>()?;
-    let fit = Fit::new(layout()?, chains)?;
+    let fit = with_groups(Fit::new(layout()?, chains)?)?;
+    let loo = fit.log_likelihood()?.loo()?;
+    let loo = serde_json::json!({
+        "elpd": loo.elpd, "se": loo.se, "p": loo.p, "good_k": loo.good_k, "pareto_k": loo.pareto_k, "elpd_i": loo.elpd_i,
+    });
+    std::fs::write(directory.join("loo.json"), loo.to_string())?;
 
     fits::save(&fit, directory.join("fit.sgmcmc"))?;
     fits::save(&fit, directory.join("fit.json"))?;
@@ -101,7 +120,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let json = fits::json::JsonFit::new(directory.join("run.json"))?;
     for number in 0..CHAINS {
         stream(json.chain(number), number)?;
-        let name = format!("chain-{}.csv", number + 1);
+        let name = format!("chain-{number}.csv");
         stream(fits::stan_csv::StanCsvDraws::new(directory.join("run.csv").join(name)), number)?;
     }
     json.finish()?;
@@ -114,7 +133,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     #[cfg(feature = "zarr")]
     {
-        use fits::zarr::Variable;
         fits::save(&fit, directory.join("fit.zarr"))?;
         let zarr = fits::zarr::ZarrFit::new(directory.join("run.zarr"))?;
         for number in 0..CHAINS {

@@ -7,7 +7,7 @@ use clap::Args;
 use sgmcmc_gradient::text::printable;
 use sgmcmc_storage::fits;
 
-use super::print::print;
+use super::print::{print, warn};
 use crate::error::Error;
 use crate::output;
 
@@ -29,6 +29,9 @@ pub(crate) struct Arguments {
     pub(crate) fit: PathBuf,
     /// The output; its extension gives the format
     pub(crate) output: PathBuf,
+    /// Replace weighted draws by draws of equal weight, for tools that do not know weights
+    #[arg(long)]
+    pub(crate) resample: bool,
     /// Replace an existing fit
     #[arg(long, short)]
     pub(crate) force: bool,
@@ -36,13 +39,23 @@ pub(crate) struct Arguments {
 
 /// Writes the fit in another format.
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let Arguments { fit, output, force } = arguments;
+    let Arguments { fit, output, force, resample } = arguments;
     // Check the name before reading the fit, which can take long.
     if fits::Format::of_name(output).is_none() {
         return Err(Error::UnknownExtension(output.clone()));
     }
     output::check(fit, output, *force)?;
-    let read = fits::open(fit)?;
+    let mut read = fits::open(fit)?;
+    let format = fits::Format::of_name(output);
+    if *resample {
+        read = read.resampled();
+    } else if read.is_weighted() && format != Some(fits::Format::Native) {
+        warn("the draws have different weights, which most tools ignore: use --resample for them");
+    }
+    if !read.groups().is_empty() && !format.is_some_and(fits::Format::has_groups) {
+        let names: Vec<&str> = read.groups().iter().map(|group| group.name.as_str()).collect();
+        warn(&format!("the format has no place for {}: left out", printable(&names.join(", "))));
+    }
     if *force {
         fits::replace(&read, output)?
     } else {

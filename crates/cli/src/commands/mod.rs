@@ -2,10 +2,16 @@
 
 mod check;
 mod combine;
+mod compare;
+mod completions;
 mod convert;
+mod diff;
 mod info;
+mod plot;
+mod predict;
 mod print;
 mod report;
+mod source;
 mod summary;
 
 use std::process::ExitCode;
@@ -16,7 +22,7 @@ use crate::error::Error;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Print a table of mean, sd, 89 % interval, ESS, R-hat and Monte Carlo errors of every parameter
+    /// Print a table of means, quantiles, intervals, ESS, R-hat and Monte Carlo errors
     Summary(summary::Arguments),
     /// Check whether the fit can be trusted; print findings and remedies; exit with code 1 if there are problems
     Check(check::Arguments),
@@ -28,6 +34,18 @@ pub(crate) enum Command {
     Combine(combine::Arguments),
     /// Print the names and shapes of the parameters, the chains, the settings of the run, and the decisions of automatic tuning
     Info(info::Arguments),
+    /// Draw one plot, as an SVG file or in the terminal
+    Plot(plot::Arguments),
+    /// Compare models by leave-one-out cross-validation or WAIC; needs log-likelihoods in the fits
+    Compare(compare::Arguments),
+    /// Compare two fits: the same draws? the same posterior within Monte Carlo error?
+    Diff(diff::Arguments),
+    /// Print a table of predictive draws, with observed values and coverage
+    Predict(predict::Arguments),
+    /// Print the completions of a shell
+    Completions(completions::Completions),
+    /// Write manual pages
+    Man(completions::Man),
 }
 
 /// Runs a command and returns the exit code.
@@ -39,5 +57,11 @@ pub(crate) fn run(command: &Command) -> Result<ExitCode, Error> {
         Command::Convert(arguments) => convert::run(arguments),
         Command::Combine(arguments) => combine::run(arguments),
         Command::Info(arguments) => info::run(arguments),
+        Command::Plot(arguments) => plot::run(arguments),
+        Command::Compare(arguments) => compare::run(arguments),
+        Command::Diff(arguments) => diff::run(arguments),
+        Command::Predict(arguments) => predict::run(arguments),
+        Command::Completions(arguments) => completions::completions(arguments),
+        Command::Man(arguments) => completions::man(arguments),
     }
 }

@@ -12,6 +12,12 @@ pub(super) fn print(text: &str) -> Result<ExitCode, Error> {
     write_out(&printable_lines(text)).map_err(Error::Output)
 }
 
+/// Prints a warning to standard error.
+pub(super) fn warn(text: &str) {
+    // An error of standard error cannot be reported.
+    let _ = writeln!(std::io::stderr(), "warning: {text}");
+}
+
 /// Prints a text for programs. A closed pipe is an error.
 pub(super) fn print_complete(text: &str) -> Result<ExitCode, Error> {
     write_out(text).map_err(|error| match error.kind() {
@@ -21,7 +27,7 @@ pub(super) fn print_complete(text: &str) -> Result<ExitCode, Error> {
 }
 
 /// Writes a text to standard output.
-fn write_out(text: &str) -> std::io::Result<ExitCode> {
+pub(super) fn write_out(text: &str) -> std::io::Result<ExitCode> {
     let mut out = stdout().lock();
     writeln!(out, "{}", text.trim_end())?;
     out.flush()?;

@@ -64,10 +64,35 @@ pub fn differentiate(
     leaves: &[NodeId],
     rows: RowAdjoint,
 ) -> Result<Vec<Option<NodeId>>> {
-    let required = depends(graph, root, leaves);
+    gradient(graph, &[(root, seed)], leaves, rows)
+}
+
+/// Adds the adjoint ∂(Σ seed · root)/∂leaf of each of `leaves`, for several pairs of a root and its seed.
+///
+/// # Errors
+///
+/// Returns the errors of [`differentiate`].
+pub(crate) fn differentiate_all(
+    graph: &mut Graph,
+    roots: &[(NodeId, NodeId)],
+    leaves: &[NodeId],
+) -> Result<Vec<Option<NodeId>>> {
+    gradient(graph, roots, leaves, RowAdjoint::Sum)
+}
+
+fn gradient(
+    graph: &mut Graph,
+    roots: &[(NodeId, NodeId)],
+    leaves: &[NodeId],
+    rows: RowAdjoint,
+) -> Result<Vec<Option<NodeId>>> {
+    let count = roots.iter().map(|(root, _)| root.index() + 1).max().unwrap_or(0);
+    let required = depends(graph, count, leaves);
     let mut adjoints = Adjoints { graph, rows, values: vec![None; required.len()], count: None };
-    if required[root.index()] {
-        adjoints.seed_root(root, seed)?;
+    for (root, seed) in roots {
+        if required[root.index()] {
+            adjoints.seed_root(*root, *seed)?;
+        }
     }
     for id in adjoints.graph.ids_before(required.len()).rev() {
         if let (true, Some(adjoint)) = (required[id.index()], adjoints.values[id.index()]) {
@@ -78,10 +103,10 @@ pub fn differentiate(
     Ok(leaves.iter().map(adjoint).collect())
 }
 
-/// Returns which nodes up to the root depend on a leaf through differentiable operations.
-fn depends(graph: &Graph, root: NodeId, leaves: &[NodeId]) -> Vec<bool> {
-    let mut required = vec![false; root.index() + 1];
-    leaves.iter().filter(|leaf| **leaf <= root).for_each(|leaf| required[leaf.index()] = true);
+/// Returns which of the first `count` nodes depend on a leaf through differentiable operations.
+fn depends(graph: &Graph, count: usize, leaves: &[NodeId]) -> Vec<bool> {
+    let mut required = vec![false; count];
+    leaves.iter().filter(|leaf| leaf.index() < count).for_each(|leaf| required[leaf.index()] = true);
     for id in graph.ids_before(required.len()) {
         let node = graph.node(id);
         let flows = !matches!(
@@ -111,7 +136,16 @@ impl Adjoints<'_> {
         if !shape.rows && self.rows == RowAdjoint::Sum {
             seed = self.graph.sum_rows(seed);
         }
-        self.values[root.index()] = Some(seed);
+        self.add(root, seed)
+    }
+
+    /// Adds `part` to the adjoint of a node.
+    fn add(&mut self, id: NodeId, part: NodeId) -> Result<()> {
+        let adjoint = &mut self.values[id.index()];
+        *adjoint = Some(match *adjoint {
+            Some(before) => self.graph.add(before, part)?,
+            None => part,
+        });
         Ok(())
     }
 
@@ -144,6 +178,7 @@ impl Adjoints<'_> {
             Op::Select(_) | Op::SelectAdjoint { .. } | Op::Gather(_) | Op::GatherAdjoint { .. } => {
                 vec![Some(indexing::backward(graph, &node, g)?)]
             }
+            Op::Scan(_) => crate::scan::adjoint(graph, y, g, &required)?,
             op => return Err(Error::NoGradient { operation: format!("{op:?}") }),
         };
         for ((input, part), required) in node.inputs.iter().zip(parts).zip(required) {
@@ -168,12 +203,7 @@ impl Adjoints<'_> {
             }
         }
         let part = movement::unbroadcast(self.graph, part, &shape.dims)?;
-        let adjoint = &mut self.values[input.index()];
-        *adjoint = Some(match *adjoint {
-            Some(before) => self.graph.add(before, part)?,
-            None => part,
-        });
-        Ok(())
+        self.add(input, part)
     }
 
     /// Returns the number of observations. The sum over the observations of a shared adjoint is this number times the

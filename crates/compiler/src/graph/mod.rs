@@ -10,10 +10,12 @@ mod movement;
 mod op;
 mod products;
 mod rebuild;
+mod recurrence;
 mod reductions;
 mod shape;
 
 pub use op::{AxisSlice, BinaryOp, CompareOp, LogicOp, Number, Op, ReduceOp, UnaryOp};
+pub use recurrence::Recurrence;
 pub use shape::{Kind, Shape, broadcast, strides};
 
 use std::hash::{Hash, Hasher};
@@ -147,6 +149,11 @@ impl Graph {
     /// Adds the weight of an observation.
     pub fn weight(&mut self) -> NodeId {
         self.insert(Op::Weight, vec![], Shape::per_row([]), Kind::Float)
+    }
+
+    /// Adds variable `number` of the body of a loop.
+    pub fn variable(&mut self, number: usize, shape: Shape, kind: Kind) -> NodeId {
+        self.insert(Op::Variable(number), vec![], shape, kind)
     }
 
     /// Adds an array with `number` in all elements.

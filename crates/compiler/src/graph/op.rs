@@ -2,6 +2,9 @@
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use super::Recurrence;
 
 /// A number that is part of an operation. Equality compares bits.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +69,8 @@ pub enum Op {
     Constant(usize),
     /// An array with the same number in all elements.
     Full(Number),
+    /// A variable of the body of a loop, by index.
+    Variable(usize),
 
     /// f(x).
     Unary(UnaryOp),
@@ -146,6 +151,10 @@ pub enum Op {
         /// The length of the axis in the source.
         length: usize,
     },
+
+    /// `(initial states, inputs of the steps, invariants)`: the states of a loop before, between and after its steps, one
+    /// row for each element of the states and one column for each point in time.
+    Scan(Arc<Recurrence>),
 }
 
 /// Defines enums of operations with a constant `ALL` that lists every operation. Each number that is part of an

@@ -17,7 +17,7 @@ impl Graph {
                 let values = from.constant_values(*number).clone();
                 self.constant(values, like.shape.dims.clone(), like.kind)
             }
-            (Op::Parameter(_) | Op::Data(_) | Op::Weight | Op::Full(_), _) => {
+            (Op::Parameter(_) | Op::Data(_) | Op::Weight | Op::Full(_) | Op::Variable(_), _) => {
                 Ok(self.insert(like.op.clone(), vec![], like.shape.clone(), like.kind))
             }
             (Op::Unary(op), [x]) => Ok(self.unary(*op, *x)),
@@ -50,6 +50,7 @@ impl Graph {
             (Op::GatherAdjoint { axis, length }, [values, index]) => {
                 self.gather_adjoint(*values, *index, *axis, *length)
             }
+            (Op::Scan(recurrence), inputs) => self.scan(recurrence.clone(), inputs),
             (op, inputs) => Err(Error::shape("a node", format!("{op:?} with {} inputs", inputs.len()))),
         }
     }

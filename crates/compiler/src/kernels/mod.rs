@@ -20,7 +20,9 @@ mod timings;
 mod vector;
 
 pub use element::Element;
-pub(crate) use elementwise::{Function, LANES, Operand, Step, binary, compare, logic, run_steps, select_where, unary};
+pub(crate) use elementwise::{
+    Function, LANES, Operand, Step, binary, compare, logic, run_numbers, run_steps, select_where, unary,
+};
 pub(crate) use index::{scatter_lanes, select_lanes};
 pub(crate) use matrix::{Matrix, lanes_contract, lanes_matmul, lanes_solve, shared_matmul};
 pub(crate) use prefetch::prefetch;

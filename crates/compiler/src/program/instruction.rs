@@ -2,6 +2,7 @@
 
 use super::fuse::Fused;
 use super::indexed::{GatherOperands, SelectOperands, SelectedRow};
+use super::scan::ScanOperands;
 use super::view::{BufferId, Location, LoopPlan};
 use crate::graph::ReduceOp;
 pub(crate) use crate::kernels::Function;
@@ -145,6 +146,8 @@ pub(crate) enum Instruction {
     Gather(GatherOperands),
     /// Applies the adjoint of [`Gather`](Self::Gather), summed over the observations if `out` is shared.
     GatherAdjoint(GatherOperands),
+    /// Executes a recurrence.
+    Scan(Box<ScanOperands>),
 }
 
 impl Instruction {
@@ -178,6 +181,7 @@ impl Instruction {
             Self::AddSelected { from, to, coefficients, .. } => vec![from.index, to.index, coefficients.buffer],
             Self::Gather(gathering) => vec![gathering.table, gathering.index],
             Self::GatherAdjoint(gathering) => vec![gathering.table, gathering.index, gathering.values],
+            Self::Scan(scan) => scan.loads().map(|load| load.buffer).chain([scan.scratch]).collect(),
         }
     }
 
@@ -212,6 +216,7 @@ impl Instruction {
             }
             Self::Gather(gathering) => vec![gathering.values],
             Self::GatherAdjoint(gathering) => vec![gathering.table],
+            Self::Scan(scan) => vec![scan.out],
         }
     }
 
@@ -258,6 +263,7 @@ impl Instruction {
                 let GatherOperands { table, index, values, .. } = gathering;
                 vec![table, index, values]
             }
+            Self::Scan(scan) => scan.buffers_mut(),
         }
     }
 
@@ -269,6 +275,7 @@ impl Instruction {
                 format!("({})", fused.steps.iter().map(|step| step.function.name()).collect::<Vec<_>>().join(", "))
             }
             Self::MatrixFunction(call) => format!("{:?}", call.function),
+            Self::Scan(_) => "scan".into(),
             Self::Reduce { op, .. } => format!("reduce {op:?}").to_lowercase(),
             other => {
                 let name = format!("{other:?}");

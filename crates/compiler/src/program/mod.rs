@@ -10,6 +10,8 @@ mod fuse;
 mod indexed;
 mod instruction;
 mod lower;
+mod scalars;
+mod scan;
 mod stage;
 #[cfg(test)]
 mod tests;
@@ -123,6 +125,15 @@ impl<T: Real> Program<T> {
     ///
     /// Returns an error if a row depends on other rows or an operation is not supported.
     pub fn compile(graph: &Graph, outputs: &Outputs, leaves: &[Range<usize>]) -> Result<Self> {
+        Self::compile_for(graph, outputs, leaves, usize::MAX)
+    }
+
+    /// Compiles like [`compile`](Self::compile), for calls with at most `rows` rows. Larger calls need more tiles.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`compile`](Self::compile).
+    pub fn compile_for(graph: &Graph, outputs: &Outputs, leaves: &[Range<usize>], rows: usize) -> Result<Self> {
         let needed = stage::needed(graph, outputs.roots());
         let stages = stage::stages(graph, &needed)?;
         let mut lowering = Lowering::new(graph, &stages);
@@ -143,7 +154,7 @@ impl<T: Real> Program<T> {
         tile = fuse::fuse(tile, &mut native, &read_later);
         buffers::share(&mut tile, &mut native, BufferId::Native, &mut kept);
         buffers::share(&mut tile, &mut wide, BufferId::Wide, &mut kept);
-        let tile_rows = tile_rows::<T>(&tile, &native, &wide);
+        let tile_rows = tile_rows::<T>(&tile, &native, &wide).min(rows).max(1);
         let length = |buffer: &Buffer| buffer.features * if buffer.rows { tile_rows } else { 1 };
         let native: Vec<Vec<T>> = native.iter().map(|buffer| vec![T::ZERO; length(buffer)]).collect();
         let wide: Vec<Vec<f64>> = wide.iter().map(|buffer| vec![0.0; length(buffer)]).collect();
@@ -262,5 +273,9 @@ fn tile_rows<T>(tile: &[Instruction], native: &[Buffer], wide: &[Buffer]) -> usi
     let fit = |budget: usize, bytes: usize| budget / bytes.max(1);
     let rows = fit(budget, bytes).min(fit(IN_PLACE_BYTES, in_place * size_of::<T>()));
     let rows = rows.clamp(TILE_ROWS.start, TILE_ROWS.end);
+    if tile.iter().any(|instruction| matches!(instruction, Instruction::Scan(_))) {
+        // Sequences are long: a tile has fewer rows if the smallest one would not fit the cache.
+        return (rows / 16 * 16).min(fit(LARGE_TILE_BYTES, bytes)).max(1);
+    }
     rows / 16 * 16
 }

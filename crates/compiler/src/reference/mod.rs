@@ -5,6 +5,7 @@
 mod matrices;
 mod movement;
 mod scalar;
+mod scan;
 
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Kind, Node, NodeId, Op, ReduceOp, Shape};
@@ -22,6 +23,8 @@ pub struct Inputs {
     pub data: Vec<Vec<f64>>,
     /// The weight of each observation.
     pub weights: Vec<f64>,
+    /// The values of the variables of the body of a loop.
+    pub variables: Vec<Vec<f64>>,
 }
 
 /// The value of a node.
@@ -90,6 +93,7 @@ fn evaluate_node(graph: &Graph, node: &Node, arguments: &[&Value], inputs: &Inpu
         Op::Data(number) => leaf("data", inputs.data.get(*number), n * size)?,
         Op::Weight => leaf("the weights", Some(&inputs.weights), n)?,
         Op::Constant(number) => graph.constant_values(*number).to_vec(),
+        Op::Variable(number) => leaf("a variable", inputs.variables.get(*number), size)?,
         Op::Full(number) => vec![number.0; size],
         Op::SumRows => {
             let mut sums = vec![0.0; size];
@@ -152,6 +156,7 @@ fn evaluate_row(node: &Node, inputs: &[Array<'_>], arguments: &[&Value]) -> Resu
         }
         Op::Gather(axis) => movement::gather(inputs[0], inputs[1], *axis)?,
         Op::GatherAdjoint { axis, length } => movement::gather_adjoint(x, inputs[1], *axis, *length)?,
+        Op::Scan(recurrence) => scan::trajectory(recurrence, inputs)?,
         op => return Err(Error::Unsupported { operation: format!("{op:?} with inputs") }),
     })
 }

@@ -4,6 +4,8 @@
 //! lppd_i = log 1/S Σ_s p(y_i|θ_s). Totals are sums over the observations, and se = √(N Var elpd_i). All variances have
 //! divisor n − 1.
 
+use std::fmt;
+
 use rayon::prelude::*;
 
 use super::{log_sum_exp, psis};
@@ -46,6 +48,29 @@ pub struct Waic {
     pub elpd_i: Vec<f64>,
     /// The contribution of each observation to `p`.
     pub p_i: Vec<f64>,
+}
+
+impl fmt::Display for Loo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { elpd, se, p, above, good_k, pareto_k, .. } = self;
+        write!(f, "elpd_loo {elpd:.1}, standard error {se:.1}; effective number of parameters {p:.1}")?;
+        let all = pareto_k.len();
+        match above {
+            0 => write!(f, "\nall {all} Pareto k are at most {good_k:.2}: the estimates are reliable"),
+            _ => write!(f, "\n{above} of {all} Pareto k are above {good_k:.2}: their estimates are not reliable"),
+        }
+    }
+}
+
+impl fmt::Display for Waic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { elpd, se, p, above, p_i, .. } = self;
+        write!(f, "elpd_waic {elpd:.1}, standard error {se:.1}; effective number of parameters {p:.1}")?;
+        match above {
+            0 => Ok(()),
+            _ => write!(f, "\n{above} of {} observations have a variance above 0.4: use LOO", p_i.len()),
+        }
+    }
 }
 
 /// Computes PSIS-LOO from log-likelihoods `[draw][observation]`.

@@ -1,10 +1,12 @@
-//! Predictive accuracy from pointwise log-likelihoods: PSIS-LOO and WAIC.
+//! Predictive accuracy from pointwise log-likelihoods: PSIS-LOO, WAIC and the comparison of models.
 //!
 //! Log-likelihoods are a row-major table `[draw][observation]` with the draws of all chains.
 
+mod compare;
 mod criteria;
 mod psis;
 
+pub use compare::{ComparedModel, ModelEstimates, ModelWeights, compare};
 pub use criteria::{Loo, Waic, loo, waic};
 pub use psis::{Smoothed, psis};
 

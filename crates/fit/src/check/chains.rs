@@ -29,9 +29,9 @@ fn outcomes(fit: &Fit) -> Vec<Finding> {
                     format!("chain {number} was stopped after {draws}"),
                     "resume from a checkpoint, or use the draws made so far",
                 )),
-                ChainOutcome::Failed(error @ Error::Diverged { .. }) => Some(Finding::new(
+                ChainOutcome::Failed(error) if outcome.is_divergence() => Some(Finding::new(
                     Severity::Problem,
-                    format!("chain {number} diverged after {draws}: {error}"),
+                    format!("chain {number} diverged after {draws}: {}", cause(error)),
                     "use a smaller step size, above all for the named parameter, or start closer to the mode",
                 )),
                 ChainOutcome::Failed(error) => Some(Finding::new(
@@ -42,6 +42,15 @@ fn outcomes(fit: &Fit) -> Vec<Finding> {
             }
         })
         .collect()
+}
+
+/// Returns the message of a divergence without its own remedy, which would be a second one.
+fn cause(error: &Error) -> String {
+    let message = error.to_string();
+    match message.rsplit_once(": use ") {
+        Some((cause, _)) => cause.to_owned(),
+        None => message,
+    }
 }
 
 /// Returns findings about the number of chains and of draws.

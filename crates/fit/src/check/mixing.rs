@@ -6,7 +6,7 @@ use sgmcmc_diagnostics::Description;
 
 use super::{Finding, Severity, Thresholds};
 use crate::text::count;
-use crate::{Fit, Summary};
+use crate::{ChainOutcome, Fit, Summary};
 
 /// Values that are not finite or do not vary, with the findings about them. Other checks skip these values.
 pub(super) struct DegenerateValues {
@@ -36,32 +36,79 @@ pub(super) fn findings(
     thresholds: &Thresholds,
     degenerate: DegenerateValues,
 ) -> Vec<Finding> {
-    let rows: Vec<NamedRow<'_>> = summary.named_rows().filter(|(name, _)| !degenerate.contains(name)).collect();
-    let min_ess = thresholds.ess_per_chain * fit.chains().len() as f64;
-    let mut findings = Vec::new();
-    findings.extend(worst(&rows, |row| row.r_hat, thresholds.r_hat).map(|(r_hat, names)| {
-        let what = format!("chains disagree: R-hat is up to {r_hat:.3}, above {}", thresholds.r_hat);
-        let remedy = "run longer, drop more burn-in, or use a larger step size where chains only crawl; \
-                      if chains stay apart, the posterior has several modes";
-        Finding::new(Severity::Problem, what, remedy).about(names)
-    }));
-    for (tail, size) in [(false, (|row| row.ess_bulk) as fn(&Description) -> f64), (true, |row| row.ess_tail)] {
-        findings.extend(worst(&rows, |row| -size(row), -min_ess).map(|(size, names)| {
-            let part = if tail { "tails" } else { "bulk" };
-            let what = format!(
-                "few effective draws: the ESS of the {part} is down to {:.0}, below {min_ess:.0} ({} per chain)",
-                -size, thresholds.ess_per_chain
-            );
-            let remedy = "run longer, or use a larger step size or a method with momentum";
-            Finding::new(Severity::Problem, what, remedy).about(names)
-        }));
+    // The draws of a chain that diverged say nothing about mixing. The remedy is that of the divergence.
+    if fit.outcomes().iter().any(ChainOutcome::is_divergence) {
+        return degenerate.findings;
     }
+    let rows: Vec<NamedRow<'_>> = summary.named_rows().filter(|(name, _)| !degenerate.contains(name)).collect();
+    let mut findings = Vec::new();
+    findings.extend(disagreement(fit, &rows, thresholds));
+    findings.extend(effective_draws(fit, &rows, thresholds, !findings.is_empty()));
     findings.extend(worst(&rows, |row| row.mcse_mean / row.sd, thresholds.mcse_share).map(|(share, names)| {
-        let what = format!("means are rough: their Monte Carlo error is up to {:.0} % of the sd", 100.0 * share);
+        let what = format!(
+            "means are rough: their Monte Carlo error is up to {} % of the sd, above {} %",
+            above(100.0 * share, 100.0 * thresholds.mcse_share, 0),
+            100.0 * thresholds.mcse_share
+        );
         Finding::new(Severity::Warning, what, "run longer, or reduce the variance afterwards with `zero_variance`")
             .about(names)
     }));
     findings.into_iter().chain(degenerate.findings).collect()
+}
+
+/// Returns a finding if R-hat is too large.
+fn disagreement(fit: &Fit, rows: &[NamedRow<'_>], thresholds: &Thresholds) -> Option<Finding> {
+    worst(rows, |row| row.r_hat, thresholds.r_hat).map(|(r_hat, names)| {
+        let parts = if fit.chains().len() > 1 { "chains disagree" } else { "the halves of the chain disagree" };
+        let what = format!("{parts}: R-hat is up to {}, above {}", above(r_hat, thresholds.r_hat, 3), thresholds.r_hat);
+        let remedy = "run longer, drop more burn-in, or use a larger step size where chains only crawl; \
+                      if chains stay apart, the posterior has several modes";
+        Finding::new(Severity::Problem, what, remedy).about(names)
+    })
+}
+
+/// Returns a finding if effective sample sizes are too small. `disagree` is true if there is a finding about R-hat, whose
+/// remedy comes first.
+fn effective_draws(fit: &Fit, rows: &[NamedRow<'_>], thresholds: &Thresholds, disagree: bool) -> Option<Finding> {
+    let least = thresholds.ess_per_chain * fit.chains().len() as f64;
+    let bulk = worst(rows, |row| -row.ess_bulk, -least);
+    let tail = worst(rows, |row| -row.ess_tail, -least);
+    let part = |name: &str, found: &Option<(f64, Vec<String>)>| {
+        found.as_ref().map(|(size, _)| format!("the ESS of the {name} is down to {}", below(-size, least)))
+    };
+    let parts: Vec<String> = part("bulk", &bulk).into_iter().chain(part("tails", &tail)).collect();
+    if parts.is_empty() {
+        return None;
+    }
+    let what = format!(
+        "few effective draws: {}, below {least:.0} ({} per chain)",
+        parts.join(" and "),
+        thresholds.ess_per_chain
+    );
+    let remedy = if disagree {
+        "make the chains agree first"
+    } else {
+        "run longer, or use a larger step size or a method with momentum"
+    };
+    let mut names: Vec<String> = bulk.into_iter().flat_map(|(_, names)| names).collect();
+    names.extend(tail.into_iter().flat_map(|(_, names)| names));
+    let mut seen = HashSet::new();
+    names.retain(|name| seen.insert(name.clone()));
+    Some(Finding::new(Severity::Problem, what, remedy).about(names))
+}
+
+/// Formats a number above `threshold` with at least `decimals` decimals, and with as many as show that it is above.
+fn above(value: f64, threshold: f64, decimals: usize) -> String {
+    let shown = |decimals: usize| format!("{value:.decimals$}");
+    let text = (decimals..12).map(shown).find(|text| text.parse().is_ok_and(|shown: f64| shown > threshold));
+    text.unwrap_or_else(|| value.to_string())
+}
+
+/// Formats an effective sample size below `threshold` with as many decimals as show that it is below.
+fn below(value: f64, threshold: f64) -> String {
+    let shown = |decimals: usize| format!("{value:.decimals$}");
+    let text = (0..12).map(shown).find(|text| text.parse().is_ok_and(|shown: f64| shown < threshold));
+    text.unwrap_or_else(|| value.to_string())
 }
 
 /// The name of a value and its row of the summary.
@@ -132,4 +179,20 @@ pub(super) fn names(fit: &Fit, predicate: impl Fn(usize) -> bool) -> Vec<String>
         .filter(|index| predicate(*index))
         .map(|index| fit.layout().value_name(index))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{above, below};
+
+    #[test]
+    fn numbers_are_shown_on_their_side_of_the_threshold() {
+        assert_eq!(above(1.0102, 1.01, 3), "1.0102");
+        assert_eq!(above(1.010_004, 1.01, 3), "1.010004");
+        assert_eq!(above(2.5, 1.01, 3), "2.500");
+        assert_eq!(above(f64::INFINITY, 1.01, 3), "inf");
+        assert_eq!(above(5.04, 5.0, 0), "5.04");
+        assert_eq!(below(399.7, 400.0), "399.7");
+        assert_eq!(below(12.3, 400.0), "12");
+    }
 }

@@ -10,7 +10,7 @@ mod tests;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use sgmcmc_gradient::text::{printable, printable_lines};
+use sgmcmc_gradient::text::{printable, printable_json, printable_lines};
 
 use super::{Fit, Summary};
 use crate::text::count;
@@ -180,6 +180,21 @@ impl Check {
     /// Returns whether no finding is a problem. A fit that cannot be judged does not pass.
     pub fn passed(&self) -> bool {
         self.findings.iter().all(|finding| finding.severity != Severity::Problem)
+    }
+
+    /// Returns the check as JSON: whether it passed, and the findings with severity, text, remedy and parameters.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::Check;
+    ///
+    /// assert!(Check::default().to_json().contains("\"passed\": true"));
+    /// ```
+    pub fn to_json(&self) -> String {
+        let value = serde_json::json!({ "passed": self.passed(), "findings": self.findings });
+        // Strings and lists always serialize.
+        printable_json(&serde_json::to_string_pretty(&value).unwrap_or_default()).into_owned()
     }
 
     /// Returns whether the bias of a stochastic-gradient run was not examined.

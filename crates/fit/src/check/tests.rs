@@ -74,6 +74,37 @@ fn values_whose_mean_overflows_do_not_pass() {
 }
 
 #[test]
+fn a_divergence_has_one_remedy() {
+    let fit = fit(2, 50, |index, number| index as f64 + number, |_| 1.0);
+    assert!(problem(&fit, "R-hat").what.contains("chains disagree"));
+    let (what, remedy) = ("the value", "use a smaller step size");
+    let error =
+        sgmcmc_gradient::Error::Diverged { what, element: "x".into(), value: f64::INFINITY, iteration: 9, remedy };
+    let outcomes = vec![crate::ChainOutcome::Complete, crate::ChainOutcome::Failed(error)];
+    let fit = fit.with_outcomes(outcomes).unwrap();
+    let check = fit.check();
+    let problems: Vec<_> = check.findings().iter().filter(|finding| finding.severity == Severity::Problem).collect();
+    assert_eq!(problems.len(), 1, "{check}");
+    assert!(problems[0].what.ends_with("of `x` became inf at iteration 9"), "{}", problems[0].what);
+    assert!(!fit.health().to_string().contains("per second"));
+}
+
+#[test]
+fn effective_sizes_of_disagreeing_chains_have_no_remedy_of_their_own() {
+    let apart = fit(4, 1000, |index, number| number + (index / 100) as f64, |_| 1.0);
+    let sizes = problem(&apart, "few effective draws");
+    assert_eq!(sizes.remedy, "make the chains agree first");
+    assert!(sizes.what.contains("ESS of the bulk") && sizes.what.contains("ESS of the tails"), "{}", sizes.what);
+}
+
+#[test]
+fn one_chain_is_judged_by_its_halves() {
+    let drift = fit(1, 1000, |index, number| number + 0.01 * index as f64, |_| 1.0);
+    assert!(drift.summary().rows()[0].r_hat > 1.5);
+    assert!(problem(&drift, "the halves of the chain disagree").what.contains("R-hat"));
+}
+
+#[test]
 fn invalid_weights_do_not_pass() {
     problem(&fit(4, 1000, plain, |_| 0.0), "weight 0");
     problem(&fit(4, 1000, plain, |_| -1.0), "negative or not finite");

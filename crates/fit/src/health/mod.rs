@@ -9,7 +9,7 @@ pub use halving::{Shift, StepHalving};
 pub use noise::{BlockNoise, EstimatorNoise, NoiseReport};
 
 use super::check::{Finding, Severity, Thresholds};
-use super::{Bias, Fit, Summary};
+use super::{Bias, ChainOutcome, Fit, Summary};
 
 /// The effective sample size of a run and its cost, with burn-in.
 ///
@@ -24,7 +24,7 @@ use super::{Bias, Fit, Summary};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Efficiency {
-    /// The smallest bulk effective sample size of all values.
+    /// The smallest bulk effective sample size of all values. NaN if a chain diverged.
     pub ess: f64,
     /// The total run time of all chains in seconds, if it is known.
     pub seconds: Option<f64>,
@@ -92,8 +92,11 @@ impl Health {
     /// Computes the health from the draws and their summary.
     fn new(fit: &Fit, summary: &Summary) -> Self {
         let positive = |total: f64| (total > 0.0).then_some(total);
+        // The draws of a chain that diverged are no sample of the posterior.
+        let diverged = fit.outcomes.iter().any(ChainOutcome::is_divergence);
+        let smallest = summary.rows().iter().map(|row| row.ess_bulk).fold(f64::NAN, f64::min);
         let efficiency = Efficiency {
-            ess: summary.rows().iter().map(|row| row.ess_bulk).fold(f64::NAN, f64::min),
+            ess: if diverged { f64::NAN } else { smallest },
             seconds: positive(fit.info.seconds.iter().sum()),
             gradients: positive(fit.info.gradients.iter().sum::<u64>() as f64),
         };
@@ -139,15 +142,33 @@ impl Health {
     }
 }
 
+/// Formats a positive number with three significant digits.
+fn three_digits(value: f64) -> String {
+    if value > 0.0 && (1e-4..1e7).contains(&value) {
+        let decimals = (2 - value.log10().floor() as i32).max(0) as usize;
+        format!("{value:.decimals$}")
+    } else {
+        format!("{value:.2e}")
+    }
+}
+
 impl fmt::Display for Health {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Efficiency { ess, seconds, gradients } = self.efficiency;
-        write!(f, "effective draws (smallest of all values): {ess:.0}")?;
-        if let (Some(seconds), Some(rate)) = (seconds, self.efficiency.per_second()) {
-            write!(f, "\n  in {seconds:.3} s of all chains: {rate:.4} per second")?;
+        if ess.is_nan() {
+            write!(f, "effective draws: not known")?;
+        } else {
+            write!(f, "effective draws (smallest of all values): {ess:.0}")?;
         }
-        if let (Some(gradients), Some(rate)) = (gradients, self.efficiency.per_gradient()) {
-            write!(f, "\n  in {gradients} gradient estimates: {:.3} per thousand", 1e3 * rate)?;
+        if let (Some(seconds), Some(rate)) = (seconds, self.efficiency.per_second())
+            && rate.is_finite()
+        {
+            write!(f, "\n  in {} s of all chains: {} per second", three_digits(seconds), three_digits(rate))?;
+        }
+        if let (Some(gradients), Some(rate)) = (gradients, self.efficiency.per_gradient())
+            && rate.is_finite()
+        {
+            write!(f, "\n  in {gradients} gradient estimates: {} per thousand", three_digits(1e3 * rate))?;
         }
         if let Some(rate) = self.acceptance {
             write!(f, "\nproposals accepted: {:.1} %", 100.0 * rate)?;

@@ -3,10 +3,9 @@
 use std::fmt::Write;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use sgmcmc_diagnostics::Description;
 use sgmcmc_gradient::text::{csv_cell, printable, printable_json};
 
-use super::{COLUMNS, Summary, numbers};
+use super::Summary;
 
 impl Summary {
     /// Returns the summary as comma-separated values, in the format of `arviz.summary(...).to_csv()`.
@@ -28,10 +27,10 @@ impl Summary {
     /// # Ok::<(), sgmcmc::Error>(())
     /// ```
     pub fn to_csv(&self) -> String {
-        let mut text = format!(",{}\n", COLUMNS.join(","));
-        for (name, row) in self.named_rows() {
+        let mut text = format!(",{}\n", self.column_names().join(","));
+        for (row, name) in self.names.iter().enumerate() {
             text.push_str(&csv_cell(&printable(name)));
-            for number in numbers(row) {
+            for number in self.numbers(row) {
                 // Writing to a string does not fail.
                 let _ = if number.is_nan() { write!(text, ",") } else { write!(text, ",{number}") };
             }
@@ -43,34 +42,47 @@ impl Summary {
     /// Returns the summary as a JSON array with one object per value. Undefined numbers are `null`.
     pub fn to_json(&self) -> String {
         // Serializing strings and numbers does not fail.
-        let rows: Vec<JsonRow<'_>> = self.named_rows().map(|(name, row)| JsonRow { name, row }).collect();
+        let rows: Vec<JsonRow<'_>> =
+            self.names.iter().enumerate().map(|(row, name)| JsonRow { summary: self, name, row }).collect();
         let text = serde_json::to_string_pretty(&rows).unwrap_or_default();
         printable_json(&text).into_owned()
     }
 
     /// Returns the summary as a Markdown table.
     pub fn to_markdown(&self) -> String {
-        let mut text = format!("| | {} |\n|---|{}\n", COLUMNS.join(" | "), "---:|".repeat(COLUMNS.len()));
-        for (name, row) in self.named_rows() {
-            let cells = super::table::cells(row).join(" | ");
+        let names = self.column_names();
+        let mut text = format!("| | {} |\n|---|{}\n", names.join(" | "), "---:|".repeat(names.len()));
+        for (row, name) in self.names.iter().enumerate() {
+            let cells = self.cells(row).join(" | ");
             let _ = writeln!(text, "| `{}` | {cells} |", printable(name).replace('|', "\\|"));
         }
         text
+    }
+
+    /// Returns the names of the columns.
+    fn column_names(&self) -> Vec<&str> {
+        self.columns.iter().map(|column| column.name.as_str()).collect()
+    }
+
+    /// Returns the numbers of a row.
+    fn numbers(&self, row: usize) -> impl Iterator<Item = f64> {
+        self.columns.iter().map(move |column| column.numbers[row])
     }
 }
 
 /// A row as a JSON object: the name, then the columns.
 struct JsonRow<'a> {
+    summary: &'a Summary,
     name: &'a str,
-    row: &'a Description,
+    row: usize,
 }
 
 impl Serialize for JsonRow<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_map(Some(1 + COLUMNS.len()))?;
+        let mut object = serializer.serialize_map(Some(1 + self.summary.columns.len()))?;
         object.serialize_entry("name", self.name)?;
-        for (column, number) in COLUMNS.iter().zip(numbers(self.row)) {
-            object.serialize_entry(column, &number)?;
+        for column in &self.summary.columns {
+            object.serialize_entry(&column.name, &column.numbers[self.row])?;
         }
         object.end()
     }

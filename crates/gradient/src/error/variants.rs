@@ -56,6 +56,12 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
+    /// A divergence in an earlier run, of which only the message was stored.
+    #[error("{message}")]
+    RecordedDivergence {
+        /// The message.
+        message: String,
+    },
     /// The draws of a fit do not allow the requested computation.
     #[error("the draws do not allow this: {reason}")]
     Draws {

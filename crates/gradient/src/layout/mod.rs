@@ -138,6 +138,10 @@ impl Layout {
     /// Returns [`Error::UnknownParameter`] if there is no such value.
     pub fn index(&self, name: &str) -> Result<usize> {
         let unknown = || self.unknown(name);
+        // A parameter of one value may be called `beta[3]`, for instance in a selection of the values of a fit.
+        if let Some(block) = self.blocks.iter().find(|block| block.values.len() == 1 && block.name == name) {
+            return Ok(block.values.start);
+        }
         let (leaf, subscripts) = match name.strip_suffix(']').and_then(|name| name.rsplit_once('[')) {
             Some((leaf, subscripts)) => (leaf, subscripts),
             None => (name, ""),

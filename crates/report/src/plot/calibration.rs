@@ -27,6 +27,11 @@ const BAND: f64 = 0.99;
 /// # Ok::<(), sgmcmc::Error>(())
 /// ```
 pub fn calibration(counts: &[usize], frame: &Frame) -> Result<Plot> {
+    histogram(counts, "rank", frame)
+}
+
+/// Draws a histogram of numbers that should be uniform, with a band for each bin.
+pub(super) fn histogram(counts: &[usize], label: &str, frame: &Frame) -> Result<Plot> {
     Plot::draw(frame, |area| {
         let total: usize = counts.iter().sum();
         if total == 0 {
@@ -36,7 +41,7 @@ pub fn calibration(counts: &[usize], frame: &Frame) -> Result<Plot> {
         let (low, high) = band(total, 1.0 / bins as f64);
         let highest = counts.iter().copied().max().unwrap_or(0).max(high) as f64;
         let x = 0.0..bins as f64;
-        let mut axes = Axes::new(frame.title(), x.clone(), 0.0..1.08 * highest).labels("rank", "");
+        let mut axes = Axes::new(frame.title(), x.clone(), 0.0..1.08 * highest).labels(label, "");
         axes.x_ticks.positions.clear();
         let mut chart = axes.draw(area)?;
         let corners = [(x.start, high as f64), (x.end, low as f64)];

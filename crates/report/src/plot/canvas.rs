@@ -166,6 +166,18 @@ fn header(area: &Area<'_>, title: &str, chains: usize) -> Result<()> {
     Ok(())
 }
 
+/// Draws a legend of named lines above the plot, at the right.
+pub(crate) fn legend(area: &Area<'_>, entries: &[(&str, RGBColor)]) -> Result<()> {
+    let s = SCALE as i32;
+    let mut right = area.dim_in_pixel().0 as i32 - 19 * s;
+    for (name, color) in entries.iter().rev() {
+        let style = font(FONT_SIZE).color(color).pos(Pos::new(HPos::Right, VPos::Top));
+        area.draw(&Text::new((*name).to_owned(), (right, 5 * s), style)).map_err(drawing)?;
+        right -= (6.2 * name.chars().count() as f64) as i32 * s + 9 * s;
+    }
+    Ok(())
+}
+
 /// Draws a line of text instead of a plot.
 pub(crate) fn message(area: &Area<'_>, title: &str, why: &str) -> Result<()> {
     header(area, title, 0)?;

@@ -3,10 +3,13 @@
 use plotters::prelude::*;
 use sgmcmc_diagnostics::quantiles;
 
-use super::canvas::{Axes, Chart, SCALE, dashed, line, message};
+use super::canvas::{Axes, Chart, SCALE, dashed, legend, line, message};
 use super::ticks::range_of;
 use super::{Area, Frame, KernelDensity, Plot, palette, pooled};
 use crate::error::{Error, Result};
+
+/// The height of a prior, relative to the posterior, below which it is drawn larger.
+const LOW_PRIOR: f64 = 0.25;
 
 /// The prior distribution of a value, for a comparison with the posterior.
 ///
@@ -114,11 +117,17 @@ pub fn prior_posterior<C: AsRef<[f64]>>(chains: &[C], weights: &[C], prior: &Pri
     let (before, after) = (prior_density.map(inside), posterior_density.map(inside));
     let peak = [&before, &after].into_iter().flatten().map(KernelDensity::peak).fold(0.0, f64::max);
     let peak = if peak > 0.0 && peak.is_finite() { peak } else { 1.0 };
+    // A wide prior would be a line at zero. It is drawn larger, and the legend says so.
+    let prior_peak = before.as_ref().map_or(0.0, KernelDensity::peak);
+    let scale = if prior_peak > 0.0 && prior_peak < LOW_PRIOR * peak { LOW_PRIOR * peak / prior_peak } else { 1.0 };
+    let prior_name = if scale > 1.0 { format!("prior \u{d7} {}", round_factor(scale)) } else { "prior".to_owned() };
+    let scale = if scale > 1.0 { round_factor(scale) } else { 1.0 };
     Plot::draw(frame, |area| {
-        let axes = Axes::new(frame.title(), x.clone(), 0.0..1.06 * peak).labels("line: posterior, dashes: prior", "");
+        let axes = Axes::new(frame.title(), x.clone(), 0.0..1.06 * peak);
         let mut chart = axes.unnumbered().draw(area)?;
+        legend(area, &[("posterior", palette::chain(0)), (&prior_name, palette::MUTED)])?;
         if let Some(before) = &before {
-            let points = before.points.iter().copied().map(|(x, y)| (x, y.min(2.0 * peak))).collect();
+            let points = before.points.iter().copied().map(|(x, y)| (x, (scale * y).min(2.0 * peak))).collect();
             dashed(&mut chart, points, palette::MUTED.stroke_width(SCALE * 3 / 2))?;
         }
         let style = palette::chain(0).stroke_width(SCALE * 2);
@@ -127,6 +136,12 @@ pub fn prior_posterior<C: AsRef<[f64]>>(chains: &[C], weights: &[C], prior: &Pri
             None => spike(&mut chart, &draws, peak, style),
         }
     })
+}
+
+/// Rounds a factor down to one significant digit.
+fn round_factor(factor: f64) -> f64 {
+    let unit = 10f64.powf(factor.log10().floor());
+    (factor / unit).floor() * unit
 }
 
 /// Returns a range that shows both distributions, but not all of a wide prior, next to which the posterior would be a

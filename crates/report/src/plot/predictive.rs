@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::canvas::{Axes, SCALE, message};
+use super::canvas::{Axes, SCALE, legend, message};
 use super::decimate::spread;
 use super::ticks::range_of;
 use super::{Frame, KernelDensity, Plot, density, palette};
@@ -37,8 +37,8 @@ pub fn predictive<C: AsRef<[f64]>>(observed: &[f64], replications: &[C], frame: 
         let Some(x) = range_of(positions, 0.01).filter(|_| peak > 0.0) else {
             return message(area, frame.title(), "needs data that vary");
         };
-        let axes = Axes::new(frame.title(), x, 0.0..1.06 * peak).labels("dark: observed, light: replicated", "");
-        let mut chart = axes.unnumbered().draw(area)?;
+        let mut chart = Axes::new(frame.title(), x, 0.0..1.06 * peak).unnumbered().draw(area)?;
+        legend(area, &[("observed", palette::INK), ("replicated", palette::chain(5))])?;
         for density in &densities {
             density::curve(&mut chart, density, palette::chain(5).mix(0.35).stroke_width(SCALE))?;
         }

@@ -71,7 +71,7 @@ pub(crate) fn draw<C: AsRef<[f64]>>(area: &Area<'_>, frame: &Frame, chains: &[C]
 }
 
 /// Returns the number of draws and their mean at evenly spaced points.
-fn means(draws: &[f64], weights: &[f64]) -> Vec<(f64, f64)> {
+pub(crate) fn means(draws: &[f64], weights: &[f64]) -> Vec<(f64, f64)> {
     let (mut sum, mut total) = (0.0, 0.0);
     let mut shown = spread(draws.len(), MEAN_POINTS).peekable();
     let mut points = Vec::new();

@@ -27,6 +27,14 @@ impl Ticks {
         let power = rough.log10().floor();
         let unit = 10f64.powf(power);
         let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|f| f * unit).find(|step| *step >= rough).unwrap_or(span);
+        // An axis with one tick has no scale.
+        let inside = |step: f64| (range.end / step + 1e-9).floor() - (range.start / step - 1e-9).ceil() + 1.0;
+        let mut step = step;
+        for _ in 0..3 {
+            if count > 1 && inside(step) < 2.0 {
+                step = smaller(step);
+            }
+        }
         // Allow for rounding, so that an end that is a multiple of the step has a tick.
         let first = (range.start / step - 1e-9).ceil();
         let count = (((range.end / step + 1e-9).floor() - first).max(0.0) as usize).min(4 * count);
@@ -42,6 +50,11 @@ impl Ticks {
     pub(crate) fn named(names: Vec<String>) -> Self {
         let positions = (0..names.len()).map(|row| (names.len() - row) as f64).collect();
         Self { positions, decimals: 0, scientific: false, names }
+    }
+
+    /// Creates ticks with names at 0, 1, 2, … on a horizontal axis.
+    pub(crate) fn at_integers(names: Vec<String>) -> Self {
+        Self { positions: (0..names.len()).map(|i| i as f64).collect(), decimals: 0, scientific: false, names }
     }
 
     /// Creates about `count` ticks at integers in `range`.
@@ -66,6 +79,12 @@ impl Ticks {
         }
         .replace('-', "\u{2212}")
     }
+}
+
+/// Returns the next smaller step of 1, 2 or 5 times a power of ten.
+fn smaller(step: f64) -> f64 {
+    let unit = 10f64.powf((step * (1.0 + 1e-9)).log10().floor());
+    if step > 3.0 * unit { 2.0 * unit } else { 0.5 * step }
 }
 
 /// Returns the range of the finite `values`, extended at each end by `margin` times its length. Constant values have a
@@ -100,7 +119,8 @@ mod tests {
     fn numbers_are_round_and_short() {
         assert_eq!(labels(0.0, 1.0), ["0.0", "0.5", "1.0"]);
         assert_eq!(labels(-3.2, 4.1), ["\u{2212}2", "0", "2", "4"]);
-        assert_eq!(labels(0.011, 0.0195), ["0.015"]);
+        assert_eq!(labels(0.011, 0.0195), ["0.012", "0.014", "0.016", "0.018"]);
+        assert_eq!(labels(0.36, 0.62), ["0.4", "0.5", "0.6"]);
         assert_eq!(labels(0.0, 2000.0), ["0", "500", "1000", "1500", "2000"]);
         assert_eq!(labels(0.0, 4e7), ["0", "1e7", "2e7", "3e7", "4e7"]);
         assert_eq!(

@@ -47,7 +47,8 @@ impl Accuracy {
         let effective = rows().flat_map(|row| [row.ess_bulk, row.ess_tail]).fold(f64::INFINITY, smallest);
         Self {
             effective: if effective.is_finite() { effective } else { 0.0 },
-            r_hat: rows().map(|row| row.r_hat).fold(1.0, f64::max),
+            // Several chains are needed to see that chains disagree.
+            r_hat: if summary.chains() > 1 { rows().map(|row| row.r_hat).fold(1.0, f64::max) } else { 1.0 },
         }
     }
 

@@ -73,3 +73,23 @@ impl Extra {
         }
     }
 }
+
+/// Returns settings and cost of a run in words, as attributes that every reader can show.
+#[cfg(feature = "zarr")]
+pub(super) fn attributes(info: &RunInfo) -> Vec<(&'static str, serde_json::Value)> {
+    let text = |value: String| Some(value).filter(|value| !value.is_empty()).map(Into::into);
+    let positive = |value: u64| Some(value).filter(|value| *value > 0).map(Into::into);
+    let seconds = info.longest_run();
+    let rows: [(&'static str, Option<serde_json::Value>); 9] = [
+        ("sampling_time", Some(seconds).filter(|seconds| *seconds > 0.0).map(Into::into)),
+        ("algorithm", text(info.describe_algorithm())),
+        ("gradient", text(info.describe_gradient())),
+        ("step_size", text(info.describe_step_size())),
+        ("observations", positive(info.observations as u64)),
+        ("minibatch", info.minibatch.map(Into::into)),
+        ("tuning_steps", positive(info.burn_in)),
+        ("thinning", positive(info.thin)),
+        ("seed", (!info.iterations.is_empty()).then(|| info.seed.into())),
+    ];
+    rows.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}

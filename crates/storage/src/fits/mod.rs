@@ -43,6 +43,8 @@ pub(crate) mod registry;
 pub mod stan_csv;
 mod table;
 #[cfg(feature = "zarr")]
+mod time;
+#[cfg(feature = "zarr")]
 pub mod zarr;
 
 use std::io::{self, BufWriter};
@@ -91,6 +93,11 @@ impl Format {
     /// Returns a short description for help texts.
     pub fn description(self) -> &'static str {
         entry(self).description
+    }
+
+    /// Returns whether the format keeps the [groups](Fit::groups) beside the draws.
+    pub fn has_groups(self) -> bool {
+        matches!(self, Self::Native | Self::Json | Self::Zarr)
     }
 
     /// Returns whether the format is compiled in. Parquet and Zarr need the features of these names.

@@ -108,7 +108,7 @@ fn a_truncated_stan_file_has_its_whole_lines() {
     let directory = tempfile::tempdir().unwrap();
     let saved = directory.path().join("fit.csv");
     fits::save(&fit(&[20]), &saved).unwrap();
-    let bytes = fs::read(saved.join("chain-1.csv")).unwrap();
+    let bytes = fs::read(saved.join("chain-0.csv")).unwrap();
     let path = directory.path().join("cut.csv");
     let mut last = 0;
     for cut in (0..bytes.len()).step_by(53).chain([bytes.len()]) {

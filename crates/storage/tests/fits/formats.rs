@@ -99,7 +99,7 @@ pub fn sinks(format: Format, at: &Path) -> Box<dyn Fn(usize) -> AnySink> {
         }
         Format::StanCsv => {
             std::fs::create_dir_all(&at).unwrap();
-            Box::new(move |chain| AnySink::Stan(StanCsvDraws::new(at.join(format!("chain-{}.csv", chain + 1)))))
+            Box::new(move |chain| AnySink::Stan(StanCsvDraws::new(at.join(format!("chain-{chain}.csv")))))
         }
         #[cfg(feature = "parquet")]
         Format::Parquet => Box::new(move |_| AnySink::Parquet(ParquetDraws::new(&at))),

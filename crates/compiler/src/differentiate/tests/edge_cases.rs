@@ -58,7 +58,12 @@ fn sums_over_rows() {
     let sum = graph.sum_rows(row);
     let one = graph.scalar(1.0);
     let gradient = differentiate(&mut graph, sum, one, &[theta, x], RowAdjoint::Sum).unwrap();
-    let inputs = Inputs { parameters: vec![vec![0.5]], data: vec![vec![1.0, 2.0, 3.0]], weights: vec![1.0; ROWS] };
+    let inputs = Inputs {
+        parameters: vec![vec![0.5]],
+        data: vec![vec![1.0, 2.0, 3.0]],
+        weights: vec![1.0; ROWS],
+        ..Inputs::default()
+    };
     let values = evaluate_nodes(&graph, &inputs, ROWS, &[gradient[0].unwrap(), gradient[1].unwrap()]).unwrap();
     assert_eq!(values[0].values, [14.0 + 15.0]);
     assert_eq!(values[1].values, [0.5, 1.0, 1.5]);

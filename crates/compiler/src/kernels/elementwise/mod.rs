@@ -4,12 +4,14 @@
 
 mod binary;
 mod block;
+mod number;
 #[cfg(test)]
 mod tests;
 mod unary;
 
 pub(crate) use binary::{binary, compare, logic, select_where};
 pub(crate) use block::{LANES, Step, run_steps};
+pub(crate) use number::run_numbers;
 pub(crate) use unary::unary;
 
 use super::element::Element;
@@ -17,7 +19,7 @@ use super::simd::{Fma, Simd};
 use crate::graph::{BinaryOp, CompareOp, LogicOp, UnaryOp};
 
 /// An element-wise function.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Function {
     /// The identity.
     Copy,

@@ -73,6 +73,7 @@ fn logistic_regression() {
         parameters: vec![numbers(3, 1.0), vec![0.2]],
         data: vec![numbers(15, 2.0), labels],
         weights: vec![1.5; ROWS],
+        ..Inputs::default()
     };
     let done = compile("logistic regression", graph, root, &[theta, bias], &inputs);
     // The gradient is a product that is summed over the rows directly.
@@ -110,6 +111,7 @@ fn gaussian_mixture() {
         parameters: vec![numbers(3, 1.0), numbers(6, 2.0), numbers(3, 3.0)],
         data: vec![numbers(10, 1.7)],
         weights: vec![2.0; ROWS],
+        ..Inputs::default()
     };
     let done = compile("Gaussian mixture", graph, root, &[logits, means, logs], &inputs);
     // No division or logarithm remains per row.
@@ -143,6 +145,7 @@ fn softmax_network() {
         parameters: dims.iter().map(|dims| numbers(dims.iter().product(), 1.3)).collect(),
         data: vec![numbers(20, 1.7), vec![0.0, 4.0, 2.0, 1.0, 3.0]],
         weights: vec![0.5; ROWS],
+        ..Inputs::default()
     };
     let done = compile("softmax network", graph, root, &leaves, &inputs);
     let expanded = expand_composites(&done.graph, &done.roots).unwrap();

@@ -8,6 +8,7 @@ mod matrices;
 mod product;
 mod reduce;
 mod row_gradients;
+mod scan;
 mod selected;
 mod total;
 
@@ -234,6 +235,7 @@ impl<T: Real> Executor<'_, T> {
             }
             Instruction::Gather(gathering) => self.gather(gathering, t)?,
             Instruction::GatherAdjoint(gathering) => self.gather_adjoint(gathering, t)?,
+            Instruction::Scan(scan) => self.scan(scan, t),
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ mod movement;
 mod output;
 mod product;
 mod reduce;
+mod scan;
 mod selected;
 mod total;
 
@@ -139,6 +140,7 @@ impl<'g> Lowering<'g> {
             (Op::SelectAdjoint { axis, .. }, [values, at]) => self.select_adjoint(id, *values, *at, *axis),
             (Op::Gather(axis), [source, at]) => self.gather(id, *source, *at, *axis),
             (Op::GatherAdjoint { axis, .. }, [values, at]) => self.gather_adjoint(id, *values, *at, *axis),
+            (Op::Scan(recurrence), inputs) => self.scan(id, recurrence, inputs),
             (op, _) => Err(crate::Error::Unsupported { operation: format!("{op:?}") }),
         }
     }

@@ -244,7 +244,7 @@ fn case(rng: &mut Xoshiro256PlusPlus, n: usize) -> (Case, Table<f64>) {
     data.push(rows.iter().map(|row| f64::from(u8::from(masks[*row]))).collect());
     let parameters = leaves.iter().map(|range: &std::ops::Range<usize>| theta[range.clone()].to_vec()).collect();
     let weights = (0..n).map(|_| 0.5 + rng.random::<f64>()).collect();
-    let inputs = Inputs { parameters, data, weights };
+    let inputs = Inputs { parameters, data, weights, ..Inputs::default() };
     (Case { inputs, theta, leaves, rows }, Table { floats, integers, masks })
 }
 

@@ -7,11 +7,11 @@
 //! ```
 //!
 //! The groups are `posterior` and `sample_stats` (`lp`, `weight`, `iteration` and the statistics of the run). Numbers
-//! read back exactly. Numbers that are not finite are `NaN`, `Infinity` and `-Infinity`, as in Python's `json`. A chain
+//! read back exactly. The other [groups](Fit::groups) of the fit follow; the names of their dimensions are not kept. Numbers that are not finite are `NaN`, `Infinity` and `-Infinity`, as in Python's `json`. A chain
 //! that is shorter than the others is padded with NaN at iteration 0.
 //!
 //! If a chain did not make all its draws, the sample statistic `chain_ending` has the outcome: 0 complete, 1 stopped, 2
-//! failed.
+//! failed, 3 diverged.
 //!
 //! A JSON file is invalid until its last bracket is written. A run therefore writes [native files](super::native),
 //! which survive a kill, to a directory with the same name and the suffix `.parts`. [`JsonFit::finish`] converts them
@@ -33,7 +33,7 @@ use super::table::{stat_names, unique};
 use crate::error::{Error, Problem, Result};
 use crate::output;
 
-/// The sample statistic with the outcome of a chain: 0 complete, 1 stopped, 2 failed.
+/// The sample statistic with the outcome of a chain: 0 complete, 1 stopped, 2 failed, 3 diverged.
 const OUTCOME: &str = "chain_ending";
 
 /// The sample statistics of every fit.
@@ -166,12 +166,23 @@ fn write_to(fit: &Fit, file: &mut impl Write) -> io::Result<()> {
             write_items(file, draws, |file, _| write!(file, "{code}"))
         })?;
     }
-    writeln!(file, "\n}}}}")
+    write!(file, "\n}}")?;
+    for group in fit.groups() {
+        write!(file, ",\n{}: {{", quoted(&group.name))?;
+        for (number, variable) in group.variables.iter().enumerate() {
+            separate(file, number)?;
+            write!(file, "{}: ", quoted(&variable.name))?;
+            write_nested(file, &variable.values, &variable.shape)?;
+        }
+        write!(file, "\n}}")?;
+    }
+    writeln!(file, "}}")
 }
 
 /// Returns the code of an outcome.
 fn code(outcome: &ChainOutcome) -> u8 {
     match outcome {
+        outcome if outcome.is_divergence() => 3,
         ChainOutcome::Complete => 0,
         ChainOutcome::Stopped => 1,
         ChainOutcome::Failed(_) => 2,

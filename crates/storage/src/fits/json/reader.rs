@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use serde::Deserialize;
-use sgmcmc_fit::{ChainOutcome, Fit};
+use sgmcmc_fit::{ChainOutcome, Fit, Group, Variable};
 
 use super::nested::{Nested, Ordered, quote_non_finite};
 use super::{OUTCOME, OWN_STATS};
@@ -18,10 +18,56 @@ struct Groups {
     posterior: Ordered<Nested>,
     #[serde(default)]
     sample_stats: Ordered<Nested>,
+    #[serde(default)]
+    log_likelihood: Option<Arrays>,
+    #[serde(default)]
+    posterior_predictive: Option<Arrays>,
+    #[serde(default)]
+    observed_data: Option<Arrays>,
+    #[serde(default)]
+    constant_data: Option<Arrays>,
+    #[serde(default)]
+    prior: Option<Arrays>,
+    #[serde(default)]
+    prior_predictive: Option<Arrays>,
 }
 
-/// Reads the groups `posterior` and `sample_stats`. Other groups are skipped, and sample statistics that are not one
-/// number per draw.
+/// A group of arrays, or anything else, which is skipped.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Arrays {
+    Numbers(Ordered<Nested>),
+    Other(serde::de::IgnoredAny),
+}
+
+impl Groups {
+    /// Removes the groups beside the draws. Arrays without draws are data.
+    fn take_others(&mut self) -> Vec<Group> {
+        let others = [
+            ("log_likelihood", self.log_likelihood.take()),
+            ("posterior_predictive", self.posterior_predictive.take()),
+            ("observed_data", self.observed_data.take()),
+            ("constant_data", self.constant_data.take()),
+            ("prior", self.prior.take()),
+            ("prior_predictive", self.prior_predictive.take()),
+        ];
+        let group = |(name, arrays): (&str, Option<Arrays>)| {
+            let Some(Arrays::Numbers(Ordered(arrays))) = arrays else { return None };
+            let draws: &[&str] = if name.contains("data") { &[] } else { &["chain", "draw"] };
+            let variable = |(array, Nested { shape, data }): (String, Nested)| {
+                let inner = (0..shape.len().saturating_sub(draws.len())).map(|axis| format!("{array}_dim_{axis}"));
+                let dimensions = draws.iter().map(|name| (*name).to_owned()).chain(inner).take(shape.len()).collect();
+                Variable { name: array, dimensions, shape, values: data }
+            };
+            Some(Group { name: name.to_owned(), variables: arrays.into_iter().map(variable).collect() })
+        };
+        others.into_iter().filter_map(group).collect()
+    }
+}
+
+/// Reads the groups `posterior` and `sample_stats`, and those of log-likelihoods, predictions, data and the prior. Other
+/// groups are skipped, groups whose draws are not those of the posterior, and sample statistics that are not one number
+/// per draw.
 ///
 /// # Errors
 ///
@@ -48,12 +94,13 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
     if text.trim_ascii().is_empty() {
         return Err(Error::file(path, Problem::NoDraws));
     }
-    let groups: Groups = serde_json::from_slice(&quote_non_finite(&text)).map_err(|error| {
+    let mut groups: Groups = serde_json::from_slice(&quote_non_finite(&text)).map_err(|error| {
         let position = FilePosition::line(error.line() as u64);
         let detail = error.to_string();
         let problem = if error.is_eof() { Problem::Truncated { detail } } else { Problem::Corrupt { detail } };
         Error::at(path, position, problem)
     })?;
+    let others = groups.take_others();
     let [chains, draws] = sizes(path, &groups.posterior)?;
     let shapes = groups.posterior.0.iter().map(|(name, array)| (name.clone(), array.shape[2..].to_vec()));
     let layout = table::layout(path, shapes)?;
@@ -79,7 +126,12 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
         }
         columns
     };
-    let fit = table::fit(path, layout, (0..chains).map(chain).collect(), &table::Planned::new())?;
+    let mut fit = table::fit(path, layout, (0..chains).map(chain).collect(), &table::Planned::new())?;
+    for group in others {
+        if fit.accepts_group(&group) {
+            fit = fit.with_group(group).map_err(Error::content(path))?;
+        }
+    }
     match groups.sample_stats.0.iter().find(|(name, array)| name == OUTCOME && array.shape == [chains, draws]) {
         Some((_, codes)) => {
             let outcomes = codes.data.chunks(draws).map(|codes| outcome(codes[0])).collect();
@@ -94,6 +146,9 @@ fn outcome(code: f64) -> ChainOutcome {
     match code as u8 {
         0 => ChainOutcome::Complete,
         1 => ChainOutcome::Stopped,
+        3 => ChainOutcome::Failed(sgmcmc_gradient::Error::RecordedDivergence {
+            message: "JSON files do not keep the details of a divergence".into(),
+        }),
         _ => ChainOutcome::Failed(sgmcmc_gradient::Error::Recorded {
             message: "JSON files do not keep the reason of a failed chain".into(),
         }),

@@ -6,6 +6,7 @@
 //!   "plan"  CBOR of the number of chains; in a file that holds a whole fit
 //!   "head"  CBOR of the schema: layout with constraints, planned draws, number of the chain, names of stats
 //!   "draw"  draws of the chain of the last head: iteration: u64, weight, log posterior, stats…, values…: f64
+//!   "vars"  a part of an array of another group: the length of its CBOR header: u32, the header, and numbers: f64
 //!   "ends"  CBOR of the outcomes of the chains, the mode and the run information
 //! ```
 //!
@@ -38,12 +39,24 @@ const VERSION: u32 = 1;
 const PLAN: [u8; 4] = *b"plan";
 const HEAD: [u8; 4] = *b"head";
 const DRAW: [u8; 4] = *b"draw";
+const VARS: [u8; 4] = *b"vars";
 const ENDS: [u8; 4] = *b"ends";
 
 /// The first record of a file with a whole fit.
 #[derive(Debug, Serialize, Deserialize)]
 struct Plan {
     chains: usize,
+}
+
+/// The header of a part of an array. The parts of an array follow each other.
+#[derive(Debug, Serialize, Deserialize)]
+struct VariablePart {
+    group: String,
+    name: String,
+    dimensions: Vec<String>,
+    shape: Vec<usize>,
+    /// The index of the first number of the part.
+    first: usize,
 }
 
 /// The last record of a file with a whole fit.

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use sgmcmc_fit::sink::{Draw, Schema};
-use sgmcmc_fit::{ChainDraws, ChainOutcome, Fit};
+use sgmcmc_fit::{ChainDraws, ChainOutcome, Fit, Group, Variable};
 
 use super::record::{Record, Records};
-use super::{DRAW, ENDS, EXTENSION, Ends, HEAD, PLAN, Plan};
+use super::{DRAW, ENDS, EXTENSION, Ends, HEAD, PLAN, Plan, VARS, VariablePart};
 use crate::error::{Error, Problem, Result, shown};
 use crate::fits::directory::{begun_in, files_in};
 use crate::fits::table::{self, MOST_CHAINS, Planned};
@@ -40,6 +40,7 @@ struct Content {
     segments: Vec<Segment>,
     plan: Option<Plan>,
     ends: Option<Ends>,
+    groups: Vec<Group>,
     /// The length of the files in bytes.
     bytes: u64,
 }
@@ -57,6 +58,7 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
         let found = read_file(file, &mut budget)?;
         truncated |= found.plan.is_some() && found.ends.is_none();
         all.segments.extend(found.segments);
+        all.groups.extend(found.groups);
         (all.ends, all.plan) = (all.ends.or(found.ends), all.plan.or(found.plan));
         all.bytes += found.bytes;
     }
@@ -84,6 +86,7 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
     }
     let chains = all.segments.into_iter().map(|segment| (segment.schema.chain, segment.draws)).collect();
     let fit = table::fit_from_draws(path, layout, chains, &planned)?;
+    let fit = all.groups.into_iter().try_fold(fit, Fit::with_group).map_err(Error::content(path))?;
     let stopped = |fit: Fit| {
         let outcomes = vec![ChainOutcome::Stopped; fit.chains().len()];
         fit.with_outcomes(outcomes).map_err(Error::content(path))
@@ -116,6 +119,7 @@ fn read_file(path: &Path, budget: &mut Budget) -> Result<Content> {
                 };
                 append_draws(segment, &payload).map_err(|detail| records.corrupt(offset, detail))?;
             }
+            VARS => append_variable(&mut content.groups, &payload).map_err(|detail| records.corrupt(offset, detail))?,
             ENDS => content.ends = Some(decode(&records, offset, &payload)?),
             _ => return Err(records.corrupt(offset, format!("unknown record type {tag:?}"))),
         }
@@ -147,6 +151,34 @@ fn append_draws(segment: &mut Segment, payload: &[u8]) -> Result<(), String> {
         };
         segment.draws.push(&draw).map_err(|error| error.to_string())?;
     }
+    Ok(())
+}
+
+/// Appends a part of an array. The error is the reason in words.
+fn append_variable(groups: &mut Vec<Group>, payload: &[u8]) -> Result<(), String> {
+    let (length, rest) = payload.split_first_chunk::<4>().ok_or("an array has no header")?;
+    let (header, numbers) =
+        rest.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or("the header of an array is cut")?;
+    let header: VariablePart = ciborium::from_reader(header).map_err(|error| error.to_string())?;
+    let (numbers, rest) = numbers.as_chunks::<8>();
+    if !rest.is_empty() {
+        return Err(format!("the array `{}` is not a whole number of numbers", header.name));
+    }
+    let VariablePart { group, name, dimensions, shape, first } = header;
+    let position = groups.iter().position(|known| known.name == group).unwrap_or_else(|| {
+        groups.push(Group { name: group, variables: Vec::new() });
+        groups.len() - 1
+    });
+    let variables = &mut groups[position].variables;
+    let index = variables.iter().position(|variable| variable.name == name).unwrap_or_else(|| {
+        variables.push(Variable { name, dimensions, shape, values: Vec::new() });
+        variables.len() - 1
+    });
+    let variable = &mut variables[index];
+    if variable.values.len() != first {
+        return Err(format!("a part of the array `{}` is missing", variable.name));
+    }
+    variable.values.extend(numbers.iter().map(|number| f64::from_le_bytes(*number)));
     Ok(())
 }
 

@@ -5,14 +5,17 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use sgmcmc_fit::sink::{Draw, Schema, Sink};
-use sgmcmc_fit::{ChainDraws, Fit};
+use sgmcmc_fit::{ChainDraws, Fit, Variable};
 use sgmcmc_gradient::Result;
 
 use super::record::{file_header, fits_record, record};
-use super::{DRAW, ENDS, Ends, HEAD, PLAN, Plan};
+use super::{DRAW, ENDS, Ends, HEAD, PLAN, Plan, VARS, VariablePart};
 use crate::fits::append::{failed, io_error};
 use crate::fits::chain_file::ChainFile;
 use crate::fits::table::{draws_per_block, each_draw};
+
+/// The largest number of numbers in a record of an array.
+const VARIABLE_PART: usize = 1 << 20;
 
 /// A sink that writes the draws of one chain to a file, in blocks of about a quarter of a megabyte.
 ///
@@ -128,6 +131,9 @@ pub fn write(fit: &Fit, path: impl AsRef<Path>) -> crate::Result<()> {
         for (number, chain) in fit.chains().iter().enumerate() {
             write_chain(file, fit, number, chain)?;
         }
+        for group in fit.groups() {
+            group.variables.iter().try_for_each(|variable| write_variable(file, &group.name, variable))?;
+        }
         let ends = Ends { endings: fit.outcomes().to_vec(), mode: fit.mode().cloned(), info: fit.info().clone() };
         file.write_all(&encode(ENDS, &ends)?)
     })
@@ -150,6 +156,28 @@ fn write_chain(file: &mut impl Write, fit: &Fit, number: usize, chain: &ChainDra
         file.write_all(&record(DRAW, &std::mem::take(&mut rows)))
     })?;
     if rows.is_empty() { Ok(()) } else { file.write_all(&record(DRAW, &rows)) }
+}
+
+/// Writes an array in records of at most [`VARIABLE_PART`] numbers.
+fn write_variable(file: &mut impl Write, group: &str, variable: &Variable) -> io::Result<()> {
+    let Variable { name, dimensions, shape, values } = variable;
+    let mut first = 0;
+    loop {
+        let part = &values[first..values.len().min(first + VARIABLE_PART)];
+        let (group, name) = (group.to_owned(), name.clone());
+        let header = VariablePart { group, name, dimensions: dimensions.clone(), shape: shape.clone(), first };
+        let mut head = Vec::new();
+        ciborium::into_writer(&header, &mut head).map_err(io_error)?;
+        let length = u32::try_from(head.len()).map_err(io_error)?;
+        let mut payload = length.to_le_bytes().to_vec();
+        payload.extend(head);
+        payload.extend(part.iter().flat_map(|number| number.to_le_bytes()));
+        file.write_all(&record(VARS, &payload))?;
+        first += part.len();
+        if first >= values.len() {
+            return Ok(());
+        }
+    }
 }
 
 /// Appends the bytes of a draw.

@@ -104,8 +104,8 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
         endings.extend(chain.extra.as_mut().and_then(|extra| extra.endings.pop()));
         read.push(table::Chain { number, ..columns(chain, &order, own) });
     }
-    // Ids are counted from 1.
-    begun.into_iter().for_each(|id| _ = planned.entry(id.saturating_sub(1)).or_insert(1));
+    // Ids are counted from 1 as in CmdStan, and the names of files from 0.
+    begun.into_iter().for_each(|number| _ = planned.entry(number).or_insert(1));
     if own && path.is_dir() {
         table::fill_gaps(&mut planned, read.iter().map(|chain| chain.number));
     }

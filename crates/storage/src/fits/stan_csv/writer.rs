@@ -19,7 +19,7 @@ use crate::fits::table::{each_draw, stat_names};
 ///
 /// Lines are written in blocks of at most 1000. A killed run loses the block that is being filled, and nothing that was
 /// flushed at a checkpoint. A run that is resumed from a checkpoint continues the file. Give the chains of a run files
-/// in one directory without other files, `chain-1.csv` and so on.
+/// in one directory without other files, `chain-0.csv` and so on.
 ///
 /// # Examples
 ///
@@ -30,7 +30,7 @@ use crate::fits::table::{each_draw, stat_names};
 /// let directory = std::env::temp_dir().join("sgmcmc-doc-stan");
 /// std::fs::create_dir_all(&directory)?;
 /// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
-/// let file = |chain: usize| StanCsvDraws::new(directory.join(format!("chain-{}.csv", chain + 1)));
+/// let file = |chain: usize| StanCsvDraws::new(directory.join(format!("chain-{chain}.csv")));
 /// hmc(&model, &Dataset::none(), 0.5).chains(2).sample_into(&zeros([2]), 20, file)?;
 /// assert_eq!(fits::open(&directory)?.chains().len(), 2);
 /// # std::fs::remove_dir_all(directory)?;
@@ -136,7 +136,7 @@ impl Sink for StanCsvDraws {
     }
 }
 
-/// Writes a whole fit to the files `chain-1.csv` and so on in the directory `path`, which appears when it is complete.
+/// Writes a whole fit to the files `chain-0.csv` and so on in the directory `path`, which appears when it is complete.
 ///
 /// # Errors
 ///
@@ -163,7 +163,7 @@ pub fn write(fit: &Fit, path: impl AsRef<Path>) -> crate::Result<()> {
 pub(in crate::fits) fn write_into(fit: &Fit, directory: &Path) -> crate::Result<()> {
     let stats = stat_names(fit);
     for (number, (chain, outcome)) in fit.chains().iter().zip(fit.outcomes()).enumerate() {
-        let mut sink = StanCsvDraws::new(directory.join(format!("chain-{}.csv", number + 1))).info(fit.info().clone());
+        let mut sink = StanCsvDraws::new(directory.join(format!("chain-{number}.csv"))).info(fit.info().clone());
         sink.outcome = Some(outcome.clone());
         let layout = fit.layout().clone();
         sink.begin(&Schema { layout, draws: chain.len(), chain: number, stats: stats.clone() })?;

@@ -9,23 +9,10 @@ use super::schema::{DIMENSIONS, GROUPS};
 use super::store::{Store, coordinate, group_metadata};
 use crate::error::{Error, FilePosition, Problem, Result};
 use crate::fits::append::failed;
+use sgmcmc_fit::Variable;
 
-/// An array with named dimensions, such as the pointwise log-likelihood with `[chain, draw, observation]`.
-///
-/// # Examples
-///
-/// See [`ZarrFit`](super::ZarrFit).
-#[derive(Clone, Debug, PartialEq)]
-pub struct Variable {
-    /// The name of the array.
-    pub name: String,
-    /// The names of the dimensions. `chain` and `draw` get coordinates.
-    pub dimensions: Vec<String>,
-    /// The size along each dimension.
-    pub shape: Vec<usize>,
-    /// The values in row-major order.
-    pub values: Vec<f64>,
-}
+/// The largest number of numbers in a chunk of an array of draws.
+const CHUNK: usize = 1 << 21;
 
 /// Writes a group of arrays and updates the metadata of the store.
 pub(super) fn write(store: &mut Store, group: &str, variables: &[Variable]) -> Result<()> {
@@ -63,17 +50,24 @@ pub(super) fn write(store: &mut Store, group: &str, variables: &[Variable]) -> R
 fn write_array(store: &Store, group: &str, variable: &Variable, nodes: &mut Vec<(String, Value)>) -> io::Result<()> {
     let Variable { name, dimensions, shape, values } = variable;
     let mut chunk = shape.clone();
-    let chains = dimensions.iter().zip(&mut chunk).next().filter(|(name, _)| *name == DIMENSIONS[0]);
-    // There is one chunk per chain if the first dimension is `chain`, and one chunk otherwise.
-    let parts = chains.map_or(1, |(_, size)| std::mem::replace(size, 1));
     let path = format!("{group}/{name}");
-    for (part, values) in values.chunks_exact((values.len() / parts.max(1)).max(1)).enumerate() {
-        let mut index = vec![0; shape.len()];
-        if let Some(first) = index.first_mut() {
-            *first = part as u64;
+    if variable.has_draws() {
+        // A chunk has draws of one chain.
+        let (width, draws) = (variable.width(), shape[1]);
+        let block = (CHUNK / width.max(1)).clamp(1, draws.max(1));
+        (chunk[0], chunk[1]) = (1, block);
+        for (chain, values) in values.chunks_exact((draws * width).max(1)).enumerate() {
+            for (number, part) in values.chunks(block * width).enumerate() {
+                let mut index = vec![0; shape.len()];
+                (index[0], index[1]) = (chain as u64, number as u64);
+                let missing = std::iter::repeat_n(f64::NAN, block * width - part.len());
+                let bytes: Vec<u8> = part.iter().copied().chain(missing).flat_map(f64::to_le_bytes).collect();
+                store.files.replace(&chunk_key(&path, &index), &bytes)?;
+            }
         }
+    } else if !values.is_empty() {
         let bytes: Vec<u8> = values.iter().flat_map(|number| number.to_le_bytes()).collect();
-        store.files.replace(&chunk_key(&path, &index), &bytes)?;
+        store.files.replace(&chunk_key(&path, &vec![0; shape.len()]), &bytes)?;
     }
     let sizes = |sizes: &[usize], least: u64| sizes.iter().map(|size| (*size as u64).max(least)).collect::<Vec<_>>();
     nodes.push((path, metadata(&sizes(shape, 0), &sizes(&chunk, 1), false, dimensions)));

@@ -2,7 +2,8 @@
 //!
 //! The groups are `posterior` and `sample_stats` (`lp`, `weight`, `iteration` and the statistics of the run). The
 //! dimensions are `chain`, `draw` and, for parameters of more than one element, `<name>_dim_0` and so on.
-//! [`ZarrFit::write_group`] adds groups such as `log_likelihood`, `observed_data` and `posterior_predictive`. A `/` in
+//! [`ZarrFit::write_group`] adds groups such as `log_likelihood`, `observed_data` and `posterior_predictive`, and a whole fit
+//! is written with its [groups](Fit::groups). A `/` in
 //! a name becomes `_`, and a name of a dimension gets an underscore. The original names, the shapes and the constraints
 //! are in the attribute `sgmcmc` of the store.
 //!
@@ -20,16 +21,16 @@ mod schema;
 mod sink;
 mod store;
 
-pub use groups::Variable;
 pub use reader::read;
 pub(super) use reader::read_within;
+pub use sgmcmc_fit::Variable;
 pub use sink::ZarrDraws;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sgmcmc_fit::Fit;
 use sgmcmc_fit::sink::{Schema, Sink};
+use sgmcmc_fit::{ChainDraws, Fit};
 
 use self::store::Store;
 use super::extra::Extra;
@@ -118,13 +119,27 @@ pub fn write(fit: &Fit, path: impl AsRef<Path>) -> Result<()> {
 pub(super) fn write_into(fit: &Fit, directory: &Path) -> Result<()> {
     let zarr = ZarrFit::new(directory)?;
     let stats = stat_names(fit);
+    let block = block(fit, &stats);
     for (number, chain) in fit.chains().iter().enumerate() {
-        let mut sink = zarr.chain();
+        let mut sink = zarr.chain().with_block(block);
         let layout = fit.layout().clone();
         sink.begin(&Schema { layout, draws: chain.len(), chain: number, stats: stats.clone() })?;
         each_draw(chain, &stats, |draw| sink.record(draw))?;
         sink.flush()?;
     }
+    for group in fit.groups() {
+        let plain =
+            |variable: &Variable| Variable { name: variable.name.replace(['/', '\\'], "_"), ..variable.clone() };
+        zarr.write_group(&group.name, &group.variables.iter().map(plain).collect::<Vec<_>>())?;
+    }
     let mut store = zarr.store.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(store.commit(Some(Extra::from_fit(fit)))?)
+}
+
+/// Returns the number of draws per chunk of a whole fit: all draws of a chain, unless a chunk of the widest array would be
+/// larger than 16 MiB.
+fn block(fit: &Fit, stats: &[String]) -> usize {
+    let widest = schema::arrays(fit.layout(), stats).iter().map(schema::Array::width).max().unwrap_or(1);
+    let draws = fit.chains().iter().map(ChainDraws::len).max().unwrap_or(1);
+    ((1 << 21) / widest.max(1)).clamp(1, draws.max(1))
 }

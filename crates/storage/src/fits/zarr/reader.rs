@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sgmcmc_fit::Fit;
+use sgmcmc_fit::{Fit, Group, Variable};
 
 use super::OWN;
 use super::array::ArrayInfo;
@@ -18,10 +18,10 @@ use crate::limit::{Budget, memory_limit};
 /// The maximal ratio of numbers to stored bytes. A store with a higher ratio is damaged.
 const MOST_PER_BYTE: u64 = 1000;
 
-/// An array of draws in memory.
+/// An array in memory.
 struct Draws {
     name: String,
-    /// The number of chains, the number of draws, and the shape of one draw.
+    /// Of draws: the number of chains, the number of draws, and the shape of one draw.
     shape: Vec<usize>,
     values: Vec<f64>,
 }
@@ -112,30 +112,71 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
     };
     let planned = extra.as_ref().map(|extra| extra.planned.clone()).unwrap_or_default();
     let fit = table::fit(path, layout, (0..chains).map(chain).collect(), &planned)?;
-    match extra.filter(|_| known.is_some()) {
-        Some(extra) => extra.apply_to(path, fit),
-        None => Ok(fit),
+    let fit = match extra.filter(|_| known.is_some()) {
+        Some(extra) => extra.apply_to(path, fit)?,
+        None => fit,
+    };
+    read_other_groups(path, fit, &mut budget)
+}
+
+/// Adds the other groups of the store to a fit. Groups whose draws are not those of the fit, and arrays that are not
+/// numbers with named dimensions, are skipped.
+fn read_other_groups(path: &Path, mut fit: Fit, budget: &mut Budget) -> Result<Fit> {
+    for directory in subdirectories(path).map_err(|error| Error::file(path, Problem::reading(error)))? {
+        let name = name_of(&directory);
+        if GROUPS.contains(&name.as_str()) || name.starts_with("warmup") {
+            continue;
+        }
+        let fail = |problem| Error::at(path, FilePosition::default().column(name.clone()), problem);
+        let mut variables = Vec::new();
+        for array in subdirectories(&directory).map_err(|error| fail(Problem::reading(error)))? {
+            let (Some(Ok(info)), own) = (ArrayInfo::read(&array), name_of(&array)) else { continue };
+            // A coordinate has the name of its dimension.
+            let Some(dimensions) = info.dimensions.clone().filter(|names| !names.contains(&own)) else { continue };
+            if dimensions.len() == info.shape.len() && !dimensions.is_empty() {
+                let Draws { name, shape, values } = read_array(&array, own, &info, budget).map_err(fail)?;
+                variables.push(Variable { name, dimensions, shape, values });
+            }
+        }
+        if !variables.is_empty() {
+            let group = Group { name: name.clone(), variables };
+            if fit.accepts_group(&group) {
+                fit = fit.with_group(group).map_err(Error::content(path))?;
+            }
+        }
     }
+    Ok(fit)
+}
+
+/// Returns the directories in `path`, in the order of their names.
+fn subdirectories(path: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(path)? {
+        let entry = entry?.path();
+        if entry.is_dir() {
+            found.push(entry);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Returns the last part of a path.
+fn name_of(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Reads all arrays of draws of a group, in the order of their names.
 fn read_group(path: &Path, name: &str, budget: &mut Budget) -> Result<Vec<Draws>> {
     let fail = |error| Error::at(path, FilePosition::default().column(name), Problem::reading(error));
-    let mut directories: Vec<PathBuf> = Vec::new();
-    for entry in fs::read_dir(path.join(name)).map_err(fail)? {
-        let entry = entry.map_err(fail)?.path();
-        if entry.is_dir() {
-            directories.push(entry);
-        }
-    }
-    directories.sort();
     let mut read = Vec::new();
-    for directory in directories {
-        let array = directory.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    for directory in subdirectories(&path.join(name)).map_err(fail)? {
+        let array = name_of(&directory);
         let fail = |problem| Error::at(path, FilePosition::default().column(format!("{name}/{array}")), problem);
         let Some(info) = ArrayInfo::read(&directory) else { continue };
         let info = info.map_err(|detail| fail(Problem::Corrupt { detail }))?;
-        let of_draws = |names: &Vec<String>| names.len() >= 2 && names[..2] == DIMENSIONS;
+        let of_draws =
+            |names: &Vec<String>| names.len() >= 2 && names.len() == info.shape.len() && names[..2] == DIMENSIONS;
         if info.dimensions.as_ref().is_some_and(of_draws) {
             read.push(read_array(&directory, array.clone(), &info, budget).map_err(fail)?);
         }
@@ -143,11 +184,11 @@ fn read_group(path: &Path, name: &str, budget: &mut Budget) -> Result<Vec<Draws>
     Ok(read)
 }
 
-/// Reads an array of draws.
+/// Reads an array.
 fn read_array(directory: &Path, name: String, info: &ArrayInfo, budget: &mut Budget) -> Result<Draws, Problem> {
     let bytes = stored_bytes(directory).map_err(Problem::Io)?;
     let numbers = info.shape.iter().try_fold(1_u64, |count, size| count.checked_mul(*size));
-    if info.shape.len() < 2 || numbers.is_none_or(|count| count > bytes.saturating_mul(MOST_PER_BYTE)) {
+    if numbers.is_none_or(|count| count > bytes.saturating_mul(MOST_PER_BYTE)) {
         let detail = format!("the shape {:?} does not match the {bytes} bytes in the store", info.shape);
         return Err(Problem::Corrupt { detail });
     }

@@ -31,6 +31,8 @@ pub struct ZarrDraws {
     arrays: Vec<Array>,
     /// The number of draws per chunk.
     block: usize,
+    /// The number of draws per chunk, if it does not depend on their size.
+    given_block: Option<usize>,
     /// The number of floats per draw.
     width: usize,
     /// The number of draws in whole chunks.
@@ -56,6 +58,7 @@ impl ZarrDraws {
             chain: 0,
             arrays: Vec::new(),
             block: 1,
+            given_block: None,
             width: 0,
             before: 0,
             iterations: Vec::new(),
@@ -64,6 +67,11 @@ impl ZarrDraws {
             restored: false,
             written: false,
         }
+    }
+
+    /// Sets the number of draws per chunk.
+    pub(super) fn with_block(self, block: usize) -> Self {
+        Self { given_block: Some(block), ..self }
     }
 
     fn store(&self) -> MutexGuard<'_, Store> {
@@ -127,7 +135,7 @@ impl Sink for ZarrDraws {
     fn begin(&mut self, schema: &Schema) -> Result<()> {
         self.arrays = arrays(&schema.layout, &schema.stats);
         self.width = FIRST.len() - 1 + schema.stats.len() + schema.layout.value_count();
-        self.block = draws_per_block(self.width);
+        self.block = self.given_block.unwrap_or_else(|| draws_per_block(self.width));
         self.chain = schema.chain;
         (self.before, self.cleaned, self.restored, self.written) = (0, false, false, false);
         self.iterations.clear();

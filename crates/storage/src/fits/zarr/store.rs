@@ -15,7 +15,8 @@ use super::array::{chunk_key, metadata};
 use super::schema::{Array, DIMENSIONS, GROUPS};
 use crate::error::{Error, Problem};
 use crate::fits::append::failed;
-use crate::fits::extra::Extra;
+use crate::fits::extra::{self, Extra};
+use crate::fits::time;
 use crate::output::{self, File};
 
 /// The prefix of the names of temporary files.
@@ -82,6 +83,8 @@ pub(super) struct Store {
     pub(super) files: Arc<Files>,
     /// The metadata of other groups, by path.
     pub(super) added: BTreeMap<String, Value>,
+    /// The time at which the store was created.
+    created: String,
     run: Option<RunArrays>,
     extra: Option<Extra>,
 }
@@ -104,7 +107,8 @@ impl Store {
         let fail = |error| Error::file(path, Problem::Io(error));
         output::create_dir_all(path).map_err(fail)?;
         let files = Arc::new(Files { root: path.to_path_buf(), unfinished: AtomicU64::new(0) });
-        let mut store = Self { path: path.to_path_buf(), files, added: BTreeMap::new(), run: None, extra: None };
+        let (path_buf, created) = (path.to_path_buf(), time::now());
+        let mut store = Self { path: path_buf, files, added: BTreeMap::new(), created, run: None, extra: None };
         // Other groups in the store are kept.
         if let Ok(root) = fs::read(path.join("zarr.json")) {
             let root: Value = serde_json::from_slice(&root).map_err(|error| {
@@ -112,6 +116,9 @@ impl Store {
             })?;
             let nodes = root["consolidated_metadata"]["metadata"].as_object().cloned().unwrap_or_default();
             let own = |name: &str| GROUPS.iter().any(|group| name.split('/').next() == Some(group));
+            if let Some(created) = root["attributes"]["created_at"].as_str() {
+                store.created = created.to_owned();
+            }
             store.added = nodes.into_iter().filter(|(name, _)| !own(name)).collect();
         }
         Ok(store)
@@ -143,21 +150,20 @@ impl Store {
     /// Writes the metadata of every array and group, and then the consolidated metadata.
     pub(super) fn commit(&mut self, extra: Option<Extra>) -> Result<()> {
         self.extra = extra.or(self.extra.take());
+        let attributes = self.attributes();
         let mut nodes: BTreeMap<String, Value> = BTreeMap::new();
         if let Some(run) = &mut self.run {
             run.describe(&self.files, &mut nodes).map_err(|error| failed(&self.path, error))?;
         }
         nodes.extend(self.added.clone());
+        // Readers of single groups see the attributes of their group only.
+        for node in nodes.values_mut().filter(|node| node["node_type"] == "group") {
+            node["attributes"] = attributes.clone().into();
+        }
         for (name, node) in &nodes {
             self.write_json(&format!("{name}/zarr.json"), node)?;
         }
-        let mut attributes = Map::new();
-        attributes.insert("creation_library".into(), json!("sgmcmc"));
-        attributes.insert("creation_library_version".into(), json!(env!("CARGO_PKG_VERSION")));
-        attributes.insert("creation_library_language".into(), json!("Rust"));
-        attributes.insert("inference_library".into(), json!("sgmcmc"));
-        attributes.insert("inference_library_version".into(), json!(env!("CARGO_PKG_VERSION")));
-        attributes.insert("sample_dims".into(), json!(DIMENSIONS));
+        let mut attributes = attributes;
         if let Some(extra) = &self.extra {
             attributes.insert(OWN.into(), extra.to_json().into());
         }
@@ -166,6 +172,21 @@ impl Store {
             "zarr_format": 3, "node_type": "group", "attributes": attributes, "consolidated_metadata": consolidated,
         });
         self.write_json("zarr.json", &root)
+    }
+
+    /// Returns the attributes of the store and of every group.
+    fn attributes(&self) -> Map<String, Value> {
+        let mut attributes = Map::new();
+        attributes.insert("created_at".into(), json!(self.created));
+        attributes.insert("creation_library".into(), json!("sgmcmc"));
+        attributes.insert("creation_library_version".into(), json!(env!("CARGO_PKG_VERSION")));
+        attributes.insert("creation_library_language".into(), json!("Rust"));
+        attributes.insert("inference_library".into(), json!("sgmcmc"));
+        attributes.insert("inference_library_version".into(), json!(env!("CARGO_PKG_VERSION")));
+        attributes.insert("sample_dims".into(), json!(DIMENSIONS));
+        let info = self.extra.as_ref().and_then(|extra| extra.info.as_ref());
+        attributes.extend(info.into_iter().flat_map(extra::attributes).map(|(name, value)| (name.to_owned(), value)));
+        attributes
     }
 
     fn write_json(&self, name: &str, content: &Value) -> Result<()> {

@@ -22,6 +22,7 @@ mod matrices;
 mod numeric;
 mod reduce;
 mod reshape;
+mod scan;
 mod slice;
 mod summed;
 #[cfg(test)]
@@ -48,7 +49,8 @@ pub(super) struct Imported {
     pub(super) prior: Option<NodeId>,
 }
 
-/// Converts `recording` to a graph. The sizes of its tensors are those of `signature`.
+/// Converts `recording` to a graph. The sizes of its tensors are those of `signature`. If `brief` is true, loops have the
+/// first steps only, and the last output stands for the others, as in [`briefly`](crate::sequence::briefly).
 ///
 /// # Errors
 ///
@@ -60,6 +62,7 @@ pub(super) fn import(
     layout: &Layout,
     dtype: DType,
     prior_power: f64,
+    brief: bool,
 ) -> Result<Imported> {
     let mut importer = Importer {
         graph: Graph::new(),
@@ -68,9 +71,11 @@ pub(super) fn import(
         dtype,
         values: vec![None; recording.shapes.len()],
         current: None,
+        brief,
     };
     let parameters = importer.parameters(layout);
     importer.data(columns);
+    importer.loop_variables();
     importer.operations()?;
     let likelihood = importer.likelihood()?;
     let prior = importer.prior(prior_power)?;
@@ -95,6 +100,8 @@ struct Importer<'a> {
     values: Vec<Option<Value>>,
     /// The operation being imported, for messages.
     current: Option<&'a OperationIr>,
+    /// True if loops have the first steps only.
+    brief: bool,
 }
 
 impl Importer<'_> {
@@ -134,6 +141,10 @@ impl Importer<'_> {
         for operation in recording.operations.iter().rev() {
             if operation.outputs().any(|tensor| needed[number(tensor)]) {
                 operation.inputs().for_each(|tensor| needed[number(tensor)] = true);
+                for scan in operation.outputs().filter_map(|tensor| self.loop_of(number(tensor))) {
+                    let inside = scan.next.iter().chain(&scan.step_outputs);
+                    inside.chain(&scan.initial).chain(&scan.sequences).for_each(|number| needed[*number] = true);
+                }
                 steps.push(operation);
             }
         }
@@ -141,7 +152,11 @@ impl Importer<'_> {
             let known = operation.outputs().all(|tensor| self.values[number(tensor)].is_some());
             if !known {
                 self.current = Some(operation);
-                self.operation(operation)?;
+                let scan = operation.outputs().find_map(|tensor| self.loop_of(number(tensor))).cloned();
+                match scan {
+                    Some(scan) => self.unrolled(&scan)?,
+                    None => self.operation(operation)?,
+                }
             }
         }
         Ok(())

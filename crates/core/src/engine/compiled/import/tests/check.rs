@@ -27,7 +27,7 @@ pub(super) fn check<P: TensorTree, D: TensorTree>(name: &str, model: &Model<P, D
     let n = data.observations();
     let columns = data.columns().iter().map(|column| values(column.values())).collect();
     let parameters = layout.blocks().iter().map(|block| theta[block.range.clone()].to_vec()).collect();
-    let inputs = Inputs { parameters, data: columns, weights: vec![1.0; n] };
+    let inputs = Inputs { parameters, data: columns, weights: vec![1.0; n], ..Inputs::default() };
     let nodes = evaluate(&captured.graph, &inputs, n).unwrap();
     if let Some(Likelihood { node, summed: false }) = captured.likelihood {
         let mut expected = vec![0.0; n];
