@@ -25,6 +25,7 @@ pub mod data;
 pub mod distributions;
 pub mod engine;
 mod fit;
+pub mod functions;
 pub mod model;
 pub mod special;
 mod transform;

@@ -24,6 +24,7 @@ pub use fit_files::FitFiles;
 
 pub use sgmcmc_core::burn;
 pub use sgmcmc_core::distributions;
+pub use sgmcmc_core::functions;
 pub use sgmcmc_core::special;
 pub use sgmcmc_core::tree;
 pub use sgmcmc_core::{
@@ -32,7 +33,7 @@ pub use sgmcmc_core::{
 };
 #[cfg(feature = "datasets")]
 pub use sgmcmc_datasets as datasets;
-pub use sgmcmc_derive::TensorTree;
+pub use sgmcmc_derive::{TensorTree, model};
 pub use sgmcmc_diagnostics as diagnostics;
 pub use sgmcmc_fit::{Check, Fit, Health, Summary};
 pub use sgmcmc_gradient::constraint;
@@ -50,7 +51,7 @@ pub use sgmcmc_storage as storage;
 
 /// Data: columns, selections of observations, scalings.
 pub mod data {
-    pub use sgmcmc_core::data::Scaling;
+    pub use sgmcmc_core::data::{Contrast, Design, Levels, Scaling};
     pub use sgmcmc_gradient::data::{
         Buffer, BufferOwner, Column, ElementType, Kind, Precision, Rows, Selection, Values, Weights,
     };
@@ -144,11 +145,17 @@ pub mod tuning {
 /// Parts of a fit.
 pub mod fit {
     pub use sgmcmc_fit::{
-        Bias, BlockDiscrepancy, BlockDraws, BlockNoise, ChainDraws, ChainOutcome, CorrectedMean, DirectionBias,
-        Efficiency, EstimatorNoise, Finding, FitDifference, FssdOptions, Group, IntervalKind, NoiseReport, Pointwise,
-        PredictedBias, Predictions, RunInfo, Severity, Shift, SteinDiscrepancies, StepHalving, SummaryOptions,
-        SummaryOrder, Thresholds, TuningRecord, ValueDifference, Variable, ZeroVariance,
+        Bias, BlockDiscrepancy, BlockDraws, BlockNoise, Calibration, ChainDraws, ChainOutcome, CorrectedMean,
+        DirectionBias, Efficiency, EstimatorNoise, Finding, FitDifference, FssdOptions, Group, IntervalKind, NoiseReport,
+        Pointwise, PredictedBias, Predictions, Predictive, PredictiveInterval, RankTest, RunInfo, Severity, Shift,
+        SteinDiscrepancies, StepHalving, SummaryOptions, SummaryOrder, Thresholds, TuningRecord, ValueDifference, Variable,
+        ZeroVariance,
     };
+}
+
+/// Uses of models besides sampling: predictive checks, simulation-based calibration, conditioning.
+pub mod predictive {
+    pub use sgmcmc_core::model::{Conditioned, PredictiveOptions, SbcOptions};
 }
 
 /// Sinks: receivers of draws while a run is under way.
@@ -162,13 +169,15 @@ pub mod sink {
 /// The names that most programs use.
 pub mod prelude {
     #[doc(no_inline)]
+    pub use crate::functions::{Elements, linear};
+    #[doc(no_inline)]
     pub use crate::presets::{hamcmc, hmc, mala, psgld, qnhmc, sghmc, sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula};
     #[doc(no_inline)]
     pub use crate::tuning::auto;
     #[doc(no_inline)]
     pub use crate::{
         Builder, Columns, Constraint, Dataset, Fit, FitFiles, FitTensors, IntoDataset, Model, Named, Posterior,
-        Sampler, Starts, StepSize, Summary, TensorTree, array, full, ones, progress, zeros,
+        Sampler, Starts, StepSize, Summary, TensorTree, array, full, model, ones, progress, zeros,
     };
     #[doc(no_inline)]
     pub use sgmcmc_core::burn::{Bool, Device, Int, Tensor};

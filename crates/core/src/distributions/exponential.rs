@@ -55,4 +55,4 @@ impl<const D: usize> Exponential<D> {
     }
 }
 
-elementwise!(Exponential { rate }, |[rate], rng| draw(rand_distr::Exp::new(positive(rate)), rng));
+elementwise!(Exponential { rate }, |[rate], rng| draw(rand_distr::Exp::new(positive(rate)), rng), mean: |[rate]| 1.0 / rate);

@@ -61,4 +61,4 @@ impl<const D: usize> Logistic<D> {
 elementwise!(Logistic { loc, scale }, |[loc, scale], rng| {
     let u: f64 = rng.sample(Open01);
     loc + positive(scale) * (u / (1.0 - u)).ln()
-});
+}, mean: |[loc, _]| loc);

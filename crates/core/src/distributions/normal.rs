@@ -56,4 +56,4 @@ impl<const D: usize> Normal<D> {
     }
 }
 
-elementwise!(Normal { loc, scale }, |[loc, scale], rng| draw(rand_distr::Normal::new(loc, positive(scale)), rng));
+elementwise!(Normal { loc, scale }, |[loc, scale], rng| draw(rand_distr::Normal::new(loc, positive(scale)), rng), mean: |[loc, _]| loc);
