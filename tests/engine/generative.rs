@@ -2,7 +2,7 @@
 
 use sgmcmc::diagnostics::distance::ks_one_sample;
 use sgmcmc::distributions::*;
-use sgmcmc::predictive::{PredictiveOptions, SbcOptions};
+use sgmcmc::predictive::{PredictiveOptions, SbcOptions, Simulated};
 use sgmcmc::prelude::*;
 use sgmcmc::rng::ChainRng;
 
@@ -183,8 +183,8 @@ fn predictive_draws_have_the_moments_of_the_closed_form() {
 
 fn calibrate(model: &Model<Mean, Observations>, sampled: &Model<Mean, Observations>) -> sgmcmc::fit::Calibration {
     let options = SbcOptions { simulations: 150, seed: 3, ..SbcOptions::default() };
-    let run = |posterior: &sgmcmc::Posterior<Mean, Observations>, start: &Mean| {
-        hmc(sampled, posterior.data(), 0.15).burn_in(30).thin(3).sample(start, 80)
+    let run = |run: &Simulated<'_, Mean, Observations>| {
+        hmc(sampled, run.posterior.data(), 0.15).seed(run.seed).burn_in(30).thin(3).sample(run.start, 80)
     };
     model.sbc(&observations(10), &Mean { mean: zeros([1]) }, &options, run).unwrap()
 }
@@ -257,4 +257,136 @@ fn domains_agree_with_densities() {
     assert_eq!(domain(&Uniform::new(-1.0, ones([1]))), Domain::Dependent);
     assert_eq!(domain(&Beta::new(1.0, 2.0)), Domain::Interval(0.0, 1.0));
     assert_eq!(domain(&Poisson::new(1.0)), Domain::Discrete);
+}
+
+model! {
+    Regression(covariates)
+    data { group: Tensor<1, Int>, x: Tensor<2>, y: Tensor<1> }
+    mu ~ Normal(0, 2);
+    tau ~ HalfNormal(1);
+    effects[3] ~ Normal(mu, tau);
+    beta[covariates] ~ Normal(0, 1);
+    ordered cuts[2] ~ Normal(0, 1);
+    sigma ~ Gamma(2, 2);
+    let mean = effects.by(group) + linear(x, beta);
+    y ~ Normal(mean, sigma);
+    generate ratio = tau / sigma;
+}
+
+#[derive(TensorTree)]
+struct ByHand {
+    #[tree(prior = Normal::new(0.0, 2.0))]
+    mu: Tensor<1>,
+    #[tree(prior = HalfNormal::new(1.0))]
+    tau: Tensor<1>,
+    #[tree(prior = |p| Normal::new(p.mu, p.tau))]
+    effects: Tensor<1>,
+    #[tree(prior = Normal::new(0.0, 1.0))]
+    beta: Tensor<1>,
+    #[tree(ordered, prior = Normal::new(0.0, 1.0))]
+    cuts: Tensor<1>,
+    #[tree(prior = Gamma::new(2.0, 2.0))]
+    sigma: Tensor<1>,
+}
+
+fn regression_data() -> Dataset<RegressionData> {
+    let column = |n: usize, k: usize| (0..n).map(|i| ((i * k) % 17) as f64 / 8.0 - 1.0).collect::<Vec<f64>>();
+    Dataset::new(RegressionData {
+        group: array((0..12).map(|i| i % 3).collect(), [12]).unwrap(),
+        x: array(column(24, 5), [12, 2]).unwrap(),
+        y: array(column(12, 7), [12]).unwrap(),
+    })
+    .unwrap()
+}
+
+#[test]
+fn the_macro_is_the_model_by_hand() {
+    let by_hand = Model::observe(
+        |p: ByHand, r: RegressionData| Normal::new(p.effects.by(r.group) + linear(r.x, p.beta), p.sigma),
+        |r: RegressionData| r.y,
+    );
+    let (model, start) = (Regression::model(), Regression::start(2).unwrap());
+    let like = ByHand {
+        mu: zeros([1]),
+        tau: ones([1]),
+        effects: zeros([3]),
+        beta: zeros([2]),
+        cuts: start.cuts.clone(),
+        sigma: ones([1]),
+    };
+    let theta: Vec<f64> = (0..10).map(|i| 0.15 * f64::from(i) - 0.6).collect();
+    let mut gradients = [vec![0.0; 10], vec![0.0; 10]];
+    let mut one = model.with(&regression_data()).engine(sgmcmc::Engine::Compiled).evaluator(&start).unwrap();
+    let mut two = by_hand.with(&regression_data()).engine(sgmcmc::Engine::Compiled).evaluator(&like).unwrap();
+    assert_eq!(one.layout(), two.layout());
+    let rows = one.all_rows();
+    let values = [one.posterior(&theta, rows, &mut gradients[0]), two.posterior(&theta, rows, &mut gradients[1])];
+    let [one, two] = values.map(Result::unwrap);
+    assert!((one - two).abs() < 1e-12 * one.abs());
+    assert!(gradients[0].iter().zip(&gradients[1]).all(|(a, b): (&f64, &f64)| (a - b).abs() < 1e-12));
+    // Draws, quantities and simulated data.
+    let fit = model.sample_prior(&start, 10, 1).unwrap();
+    let hand = by_hand.sample_prior(&like, 10, 1).unwrap();
+    assert_eq!(fit.chains(), hand.chains());
+    let fit = model.with_quantities(&fit, &start).unwrap();
+    assert_eq!(fit.layout().value_name(10), "ratio");
+    let simulated = model.simulate(&start, &regression_data(), 1).unwrap();
+    assert_ne!(simulated.columns()[2], regression_data().columns()[2]);
+}
+
+#[test]
+fn fixed_parameters_are_constants() {
+    let (model, data) = (Regression::model(), regression_data());
+    let whole = Regression::start(2).unwrap();
+    let conditioned = model.fix(&["mu", "tau", "sigma"], &whole).unwrap();
+    let mut one = conditioned.model.with(&data).engine(sgmcmc::Engine::Compiled).evaluator(&conditioned.start).unwrap();
+    assert_eq!(
+        one.layout().value_names(),
+        ["effects[0]", "effects[1]", "effects[2]", "beta[0]", "beta[1]", "cuts[0]", "cuts[1]"]
+    );
+    let mut two = model.with(&data).evaluator(&whole).unwrap();
+    let rows = one.all_rows();
+    // The difference of two log densities does not depend on the fixed ones.
+    let free = |shift: f64| (0..7).map(|i| shift * f64::from(i)).collect::<Vec<f64>>();
+    let all = |free: &[f64]| [&[0.0, 0.0][..], free, &[0.0]].concat();
+    let found = one.log_density(&free(0.1), rows).unwrap() - one.log_density(&free(0.0), rows).unwrap();
+    let expected = two.log_density(&all(&free(0.1)), rows).unwrap() - two.log_density(&all(&free(0.0)), rows).unwrap();
+    assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+    // Draws keep the fixed values, and the effects are drawn given them.
+    let given = Regression { mu: full([1], 50.0), tau: full([1], 0.01), ..Regression::start(2).unwrap() };
+    let conditioned = model.fix(&["mu", "tau"], &given).unwrap();
+    let drawn = conditioned.model.draw_prior(&conditioned.start, ChainRng::new(1, 0).noise()).unwrap().into_whole();
+    assert!((drawn.effects.at(1).into_scalar::<f64>() - 50.0).abs() < 0.1);
+    assert!((drawn.mu.into_scalar::<f64>() - 50.0).abs() < 1e-12);
+    let last = model.sample_only(&["beta"], &whole).unwrap();
+    assert_eq!(last.model.layout(&last.start).unwrap().value_names(), ["beta[0]", "beta[1]"]);
+    assert!(model.fix(&["gamma"], &whole).unwrap_err().to_string().contains("no parameter `gamma`"));
+    let none = model.fix(&["mu", "tau", "effects", "beta", "cuts", "sigma"], &whole).unwrap_err();
+    assert!(none.to_string().contains("at least 1 parameter must remain free"));
+}
+
+/// limit ~ Gamma(3, 1) and share | limit uniform on (0, limit): E share = 3/2, and share/limit is uniform.
+#[derive(TensorTree)]
+struct Limited {
+    #[tree(positive)]
+    limit: Tensor<1>,
+    y: Tensor<1>,
+}
+
+#[test]
+fn dependent_bounds_have_the_right_law() {
+    let model = Model::density(|p: Limited| {
+        let share = sgmcmc::functions::between(p.y, 0.0, p.limit.clone());
+        Gamma::new(3.0, 1.0).log_prob(p.limit.clone()) - p.limit.log() + share.log_jacobian
+    })
+    .quantity("share", |p: Limited| sgmcmc::functions::between(p.y, 0.0, p.limit).value);
+    let start = Limited { limit: ones([1]), y: zeros([1]) };
+    let fit = hmc(&model, &Dataset::none(), 0.35).seed(3).burn_in(200).thin(4).sample(&start, 3000).unwrap();
+    let fit = model.with_quantities(&fit, &start).unwrap();
+    let (limit, share) = (fit.element("limit").unwrap().concat(), fit.element("share").unwrap().concat());
+    let uniform: Vec<f64> = share.iter().zip(&limit).step_by(10).map(|(share, limit)| share / limit).collect();
+    assert!(ks_one_sample(&uniform, |u| u).p_value > 1e-3);
+    let gamma = |x: f64| 1.0 - (-x).exp() * (1.0 + x + 0.5 * x * x);
+    let thinned: Vec<f64> = limit.iter().step_by(10).copied().collect();
+    assert!(ks_one_sample(&thinned, gamma).p_value > 1e-3);
 }

@@ -155,7 +155,7 @@ pub mod fit {
 
 /// Uses of models besides sampling: predictive checks, simulation-based calibration, conditioning.
 pub mod predictive {
-    pub use sgmcmc_core::model::{Conditioned, PredictiveOptions, SbcOptions};
+    pub use sgmcmc_core::model::{Conditioned, PredictiveOptions, SbcOptions, Simulated};
 }
 
 /// Sinks: receivers of draws while a run is under way.

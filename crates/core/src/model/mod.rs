@@ -23,7 +23,7 @@ pub use part::Conditioned;
 pub use predictive::PredictiveOptions;
 use prior::DrawPrior;
 use quantity::Quantity;
-pub use sbc::SbcOptions;
+pub use sbc::{SbcOptions, Simulated};
 
 use crate::tree::{TensorTree, TreeLayout};
 use sgmcmc_gradient::Constraint;

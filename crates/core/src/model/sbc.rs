@@ -1,9 +1,10 @@
 //! Simulation-based calibration.
 
+use rand::RngExt;
 use rayon::prelude::*;
 use sgmcmc_fit::{Calibration, ChainOutcome, Fit};
 use sgmcmc_gradient::error::{Error, Result};
-use sgmcmc_gradient::rng::ChainRng;
+use sgmcmc_gradient::rng::{ChainRng, StreamRng};
 use sgmcmc_gradient::settings;
 
 use super::Model;
@@ -40,11 +41,26 @@ impl Default for SbcOptions {
     }
 }
 
+/// A simulated data set with the model, for one run of simulation-based calibration.
+///
+/// # Examples
+///
+/// See [`Model::sbc`].
+#[derive(Debug)]
+pub struct Simulated<'a, P, D> {
+    /// The model and the simulated data.
+    pub posterior: Posterior<P, D>,
+    /// Parameters with the shapes of the model, to start from.
+    pub start: &'a P,
+    /// The seed of the run. Runs with equal seeds would have dependent ranks.
+    pub seed: u64,
+}
+
 impl<P: TensorTree, D: TensorTree> Model<P, D> {
     /// Checks a method of inference by simulation-based calibration (Talts et al. 2018).
     ///
     /// Each simulation draws parameters from the prior and observations given them, with the covariates of `data` and
-    /// the shapes of `like`. `run` samples the posterior of the simulated data. The rank of each true value among the
+    /// the shapes of `like`. `run` samples the posterior of the simulated data, with the seed that it is given. The rank of each true value among the
     /// draws is uniform if the draws have the distribution of the posterior. Simulations run in parallel, and the result does
     /// not depend on the number of threads.
     ///
@@ -69,8 +85,8 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
     ///
     /// let model = Model::observe(|p: Mean, _: Tensor<1>| Normal::new(p.mean, 1.0), |y: Tensor<1>| y);
     /// let options = SbcOptions { simulations: 20, ..SbcOptions::default() };
-    /// let calibration = model.sbc(&Dataset::new(zeros([5]))?, &Mean { mean: zeros([1]) }, &options, |posterior, start| {
-    ///     Ok::<_, sgmcmc::Error>(hmc(posterior.model(), posterior.data(), 0.2).burn_in(50).thin(4).sample(start, 100)?)
+    /// let calibration = model.sbc(&Dataset::new(zeros([5]))?, &Mean { mean: zeros([1]) }, &options, |run| {
+    ///     hmc(&model, run.posterior.data(), 0.2).seed(run.seed).burn_in(50).thin(4).sample(run.start, 100)
     /// })?;
     /// assert_eq!(calibration.counts("mean", 4)?.iter().sum::<usize>(), 20);
     /// println!("{calibration}");
@@ -81,16 +97,16 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
         data: &Dataset<D>,
         like: &P,
         options: &SbcOptions,
-        run: impl Fn(&Posterior<P, D>, &P) -> Result<Fit, E> + Sync,
+        run: impl Fn(&Simulated<'_, P, D>) -> Result<Fit, E> + Sync,
     ) -> Result<Calibration, E> {
         settings::at_least("the number of simulations", options.simulations, 1, "simulate at least 1 data set")?;
         settings::at_least("the number of ranked draws", options.ranked_draws, 1, "rank among at least 1 draw")?;
         let layout = self.layout(like)?;
         let streams = ChainRng::streams(options.seed, CALIBRATION, options.simulations);
-        let simulate = |mut rng| -> Result<Simulation, E> {
+        let simulate = |mut rng: StreamRng| -> Result<Simulation, E> {
             let truth = self.draw_prior(like, &mut rng)?;
-            let simulated = self.with(&self.simulate_by(&truth, data, &mut rng)?);
-            let fit = run(&simulated, like)?;
+            let posterior = self.with(&self.simulate_by(&truth, data, &mut rng)?);
+            let fit = run(&Simulated { posterior, start: like, seed: rng.random() })?;
             if let Some(ChainOutcome::Failed(error)) =
                 fit.outcomes().iter().find(|outcome| matches!(outcome, ChainOutcome::Failed(_)))
             {
@@ -114,5 +130,5 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
 struct Simulation {
     truth: Vec<f64>,
     rows: Vec<Vec<f64>>,
-    rng: sgmcmc_gradient::rng::StreamRng,
+    rng: StreamRng,
 }
