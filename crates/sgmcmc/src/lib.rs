@@ -1,5 +1,6 @@
 //! [getting started]: guide::getting_started
 //! [models]: guide::models
+//! [gallery of models]: guide::model_gallery
 //! [sampling]: guide::sampling
 //! [latent variables]: guide::latent_variables
 //! [diagnostics]: guide::diagnostics
