@@ -16,6 +16,7 @@
 //!   unspecified, in most cases NaN.
 //! - **Draws.** `sample` draws on the host and returns `f64` tensors on the default device, regardless of the type of
 //!   the parameters. If a parameter in a tensor is out of range, the draw is NaN.
+//! - **Descriptions.** [`Generative`] unites log density, draws, support and mean for priors and likelihoods.
 //!
 //! # Examples
 //!
@@ -40,7 +41,8 @@
 //! # Adding a distribution
 //!
 //! 1. Write one file with the type, its constructor, `log_prob`, and one `elementwise!` (or `rowwise!`) invocation for
-//!    its draws and its [`Distribution`] implementation.
+//!    its draws and its [`Distribution`] and [`Generative`] implementations. `mean: …` adds a closure for the mean.
+//!    The support is the one that `log_prob` records.
 //! 2. Add one row to the `distributions!` list at the end of this module. The list declares the module, exports the
 //!    type, and adds it to `NAMES`, which a test compares with its table.
 //! 3. Add one row to the table in `tests/engine/distributions/cases.rs`, and one to `tests/reference/generate.py` for
