@@ -65,7 +65,7 @@ impl Field {
                     if !meta.input.peek(Token![=]) {
                         return Err(meta.error("a prior is written `prior = Normal::new(0.0, 1.0)`"));
                     }
-                    let prior: Expr = meta.value()?.parse()?;
+                    let prior = ungrouped(meta.value()?.parse()?);
                     check_prior(&prior)?;
                     return match field.prior.replace(prior) {
                         Some(_) => Err(meta.error("a field has at most one prior")),
@@ -84,6 +84,14 @@ impl Field {
             return Err(Error::new_spanned(attribute, message));
         }
         Ok(field)
+    }
+}
+
+/// Returns an expression without the invisible groups in which macros pass their arguments.
+fn ungrouped(expression: Expr) -> Expr {
+    match expression {
+        Expr::Group(group) => ungrouped(*group.expr),
+        other => other,
     }
 }
 

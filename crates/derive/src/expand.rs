@@ -1,6 +1,6 @@
 //! The generated code.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Expr, Fields, Pat, PatType, Path, Result, Token, Type, parse_quote};
@@ -95,7 +95,7 @@ impl Methods {
         };
         let (given_self, given_drawn) = (distribution(library, &prior, "self"), distribution(library, &prior, "drawn"));
         // Errors about the distribution are reported at its expression.
-        let span = prior.span();
+        let span = at(&prior);
         let inner = quote!(|field: &#ty, path| #tree::visit(field, path, visitor));
         self.visits.push(quote_spanned!(span=>
             #library::tree::prior::within_prior(path, #name, #explicit, || #given_self, #inner, &self.#member);
@@ -108,6 +108,12 @@ impl Methods {
             drawn.#member = draws.field(#name, #explicit, &#given_drawn, &self.#member);
         ));
     }
+}
+
+/// Returns the span of generated code about `expression`: errors point at it, and names are those of the generated code,
+/// also if a macro passed the expression.
+pub(crate) fn at(expression: &Expr) -> Span {
+    Span::call_site().located_at(expression.span())
 }
 
 /// Returns the expression of the distribution given the parameters `params`.
@@ -128,7 +134,7 @@ fn distribution(library: &Path, prior: &Expr, params: &str) -> TokenStream {
         "self" => quote!(self),
         _ => quote!(&drawn),
     };
-    quote_spanned!(prior.span()=> (#closure)(#library::tree::prior::copy(#params)))
+    quote_spanned!(at(prior)=> (#closure)(#library::tree::prior::copy(#params)))
 }
 
 /// Returns the fields of a struct, or an error for other types and for structs without fields.

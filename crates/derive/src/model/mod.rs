@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
-use syn::spanned::Spanned;
 use syn::{Error, Expr, Ident, Result};
 
+use crate::expand::at;
 pub(crate) use parse::Description;
 use parse::{DataLeaf, Draw, Named, Statement};
 
@@ -214,7 +214,7 @@ impl<'a> Model<'a> {
     /// Returns the expression of a distribution, with the distributions of the library in scope.
     fn distribution(&self, draw: &Draw) -> TokenStream {
         let distribution = self.cloned(&names::distribution(&draw.distribution));
-        quote_spanned!(draw.distribution.span()=> {
+        quote_spanned!(at(&draw.distribution)=> {
             #[allow(unused_imports)]
             use ::sgmcmc::distributions::*;
             #distribution
@@ -239,7 +239,7 @@ impl<'a> Model<'a> {
         Ok(quote! {
             #(#attributes)*
             #[doc = #doc]
-            #[derive(::sgmcmc::TensorTree)]
+            #[derive(::core::fmt::Debug, ::sgmcmc::TensorTree)]
             #visibility struct #name { #(#fields),* }
 
             #data_struct
@@ -271,7 +271,7 @@ impl<'a> Model<'a> {
         let prior = if bindings.is_empty() {
             distribution
         } else {
-            quote_spanned!(draw.distribution.span()=> |__params| { #bindings #distribution })
+            quote_spanned!(at(&draw.distribution)=> |__params| { #bindings #distribution })
         };
         let constraint = constraint.as_ref().map(|constraint| quote!(#constraint,));
         let doc = format!("The parameter `{name}`.");
@@ -289,7 +289,7 @@ impl<'a> Model<'a> {
         let doc = format!("The data of the model `{name}`. The first axis of every leaf is the observation.");
         quote! {
             #[doc = #doc]
-            #[derive(::sgmcmc::TensorTree)]
+            #[derive(::core::fmt::Debug, ::sgmcmc::TensorTree)]
             #visibility struct #data_name { #(#leaves),* }
         }
     }
@@ -326,13 +326,13 @@ impl<'a> Model<'a> {
                 Statement::Quantity(Named { name: quantity, value }) => {
                     let (bindings, value, quantity) =
                         (self.bindings(&[value]), self.cloned(value), quantity.to_string());
-                    model.extend(quote_spanned!(value.span()=>
+                    model.extend(quote_spanned!(at(value)=>
                         .quantity(#quantity, |__params: #name| { #bindings #value })
                     ));
                 }
                 Statement::Factor(value) => {
                     let (bindings, value) = (self.bindings(&[value]), self.cloned(value));
-                    model.extend(quote_spanned!(value.span()=> .factor(|__params: #name| { #bindings #value })));
+                    model.extend(quote_spanned!(at(value)=> .factor(|__params: #name| { #bindings #value })));
                 }
                 Statement::Draw(_) | Statement::Let(_) => {}
             }
