@@ -147,10 +147,10 @@ pub mod tuning {
 pub mod fit {
     pub use sgmcmc_fit::{
         Bias, BlockDiscrepancy, BlockDraws, BlockNoise, Calibration, ChainDraws, ChainOutcome, CorrectedMean,
-        DirectionBias, Efficiency, EstimatorNoise, Finding, FitDifference, FssdOptions, Group, IntervalKind, NoiseReport,
-        Pointwise, PredictedBias, Predictions, Predictive, PredictiveInterval, RankTest, RunInfo, Severity, Shift,
-        SteinDiscrepancies, StepHalving, SummaryOptions, SummaryOrder, Thresholds, TuningRecord, ValueDifference, Variable,
-        ZeroVariance,
+        DirectionBias, Efficiency, EstimatorNoise, Finding, FitDifference, FssdOptions, Group, IntervalKind,
+        NoiseReport, Pointwise, PredictedBias, Predictions, Predictive, PredictiveInterval, RankTest, RunInfo,
+        Severity, Shift, SteinDiscrepancies, StepHalving, SummaryOptions, SummaryOrder, Thresholds, TuningRecord,
+        ValueDifference, Variable, ZeroVariance,
     };
 }
 

@@ -326,13 +326,13 @@ impl<'a> Model<'a> {
                 Statement::Quantity(Named { name: quantity, value }) => {
                     let (bindings, value, quantity) =
                         (self.bindings(&[value]), self.cloned(value), quantity.to_string());
-                    model.extend(quote_spanned!(at(value)=>
+                    model.extend(quote_spanned!(at(&value)=>
                         .quantity(#quantity, |__params: #name| { #bindings #value })
                     ));
                 }
                 Statement::Factor(value) => {
                     let (bindings, value) = (self.bindings(&[value]), self.cloned(value));
-                    model.extend(quote_spanned!(at(value)=> .factor(|__params: #name| { #bindings #value })));
+                    model.extend(quote_spanned!(at(&value)=> .factor(|__params: #name| { #bindings #value })));
                 }
                 Statement::Draw(_) | Statement::Let(_) => {}
             }
