@@ -206,3 +206,154 @@ fn settings_out_of_range() {
     let error = search.run(FullGradient, evaluator(), &[0.0; 3]).unwrap_err();
     contains(&error.to_string(), &["max_iterations is 0"]);
 }
+
+mod priors {
+    use super::contains;
+    use sgmcmc::distributions::*;
+    use sgmcmc::predictive::PredictiveOptions;
+    use sgmcmc::prelude::*;
+    use sgmcmc::rng::ChainRng;
+
+    macro_rules! mistake {
+        ($name:ident, [$($attribute:tt)*], $prior:expr, $start:expr, $parts:expr) => {
+            #[test]
+            fn $name() {
+                #[derive(TensorTree)]
+                struct Params {
+                    #[tree($($attribute)* prior = $prior)]
+                    value: Tensor<1>,
+                }
+                let error = Model::<Params>::described().layout(&Params { value: $start }).unwrap_err();
+                contains(&error.to_string(), &$parts);
+            }
+        };
+    }
+
+    mistake!(
+        a_constraint_against_the_support,
+        [upper(5.0),],
+        Gamma::new(1.0, 1.0),
+        ones([1]),
+        ["prior of `value`", "positive numbers", "less than 5", "remove the constraint"]
+    );
+    mistake!(
+        a_discrete_parameter,
+        [],
+        Poisson::new(3.0),
+        ones([1]),
+        ["prior of `value`", "integers", "sum over its values"]
+    );
+    mistake!(
+        bounds_that_are_parameters,
+        [],
+        |p| Uniform::new(0.0, p.value),
+        ones([1]),
+        ["prior of `value`", "bounds are tensors", "`between`"]
+    );
+    mistake!(
+        a_parameter_out_of_range,
+        [],
+        Normal::new(0.0, -1.0),
+        ones([1]),
+        ["the log-prior closure panicked", "scale must be positive", "-1"]
+    );
+    mistake!(
+        too_few_distributions,
+        [],
+        Dirichlet::of(&[]),
+        ones([1]),
+        ["the log-prior closure panicked", "no concentrations"]
+    );
+
+    #[derive(TensorTree)]
+    struct Backwards {
+        #[tree(prior = |p| Normal::new(p.mu, 1.0))]
+        theta: Tensor<1>,
+        #[tree(prior = Normal::new(0.0, 1.0))]
+        mu: Tensor<1>,
+    }
+
+    #[derive(TensorTree)]
+    struct Half {
+        #[tree(prior = Normal::new(0.0, 1.0))]
+        mu: Tensor<1>,
+        sigma: Tensor<1>,
+    }
+
+    #[derive(TensorTree)]
+    struct Ordered {
+        #[tree(simplex, prior = Normal::new(0.0, 1.0))]
+        shares: Tensor<1>,
+    }
+
+    fn drawn<P: TensorTree>(model: &Model<P>, like: P) -> String {
+        model.draw_prior(&like, ChainRng::new(1, 0).noise()).err().unwrap().to_string()
+    }
+
+    #[test]
+    fn draws_that_are_impossible() {
+        let backwards = Backwards { theta: zeros([1]), mu: zeros([1]) };
+        contains(&drawn(&Model::described(), backwards), &["prior of `theta`", "declared below", "in the order"]);
+        let half = || Half { mu: zeros([1]), sigma: ones([1]) };
+        contains(&drawn(&Model::described(), half()), &["prior of `sigma`", "no prior", "#[tree(prior"]);
+        let shares = Ordered { shares: full([2], 0.5) };
+        contains(&drawn(&Model::described(), shares), &["prior of `shares`", "never", "Dirichlet"]);
+        let factor = Model::<Half>::described().factor(|p: Half| p.mu);
+        contains(&drawn(&factor, half()), &["cannot draw parameters", "factor", "prior_draws"]);
+        let closure = Model::density(|x: Tensor<1>| x.square().sum() * -0.5);
+        contains(
+            &drawn(&closure, zeros([1])),
+            &["cannot draw parameters", "closure that returns a log density", "prior_draws"],
+        );
+    }
+
+    #[test]
+    fn priors_that_count_twice() {
+        let model = Model::<Half>::described().prior(|p: Half| p.mu);
+        let error = model.with(&Dataset::none()).evaluator(&Half { mu: zeros([1]), sigma: ones([1]) }).err().unwrap();
+        contains(&error.to_string(), &["twice", "remove one of them", "Model::factor"]);
+    }
+
+    #[test]
+    fn observations_that_cannot_be_drawn() {
+        let data = Dataset::new(array(vec![1.0, 2.0], [2]).unwrap()).unwrap();
+        let closure = Model::new(|mu: Tensor<1>, y: Tensor<1>| Normal::new(mu, 1.0).log_prob(y));
+        let refused =
+            |model: &Model<Tensor<1>, Tensor<1>>| model.simulate(&zeros([1]), &data, 1).err().unwrap().to_string();
+        contains(&refused(&closure), &["cannot draw observations", "Model::observe"]);
+        let computed = Model::observe(|mu: Tensor<1>, _: Tensor<1>| Normal::new(mu, 1.0), |y: Tensor<1>| y.log());
+        contains(&refused(&computed), &["cannot draw observations", "values that it computes", "|r| r.y"]);
+        let outside = Model::observe(|mu: Tensor<1>, _: Tensor<1>| Normal::new(0.0, mu), |y: Tensor<1>| y);
+        contains(&refused(&outside), &["NaN"]);
+        let two = Model::observe(
+            |mu: Tensor<1>, _: (Tensor<1>, Tensor<1>)| (Normal::new(mu.clone(), 1.0), Normal::new(mu, 2.0)),
+            |r: (Tensor<1>, Tensor<1>)| r,
+        )
+        .prior_draws(|like: &Tensor<1>, rng| Normal::new(0.0, 1.0).sample(like.dims(), rng));
+        let data = Dataset::new((zeros([3]), ones([3]))).unwrap();
+        let fit = two.sample_prior(&zeros([1]), 5, 1).unwrap();
+        let predictive = |leaf: Option<&str>| {
+            let options = PredictiveOptions { leaf: leaf.map(str::to_owned), ..PredictiveOptions::default() };
+            two.with(&data).predictive(&fit, &zeros([1]), &options)
+        };
+        contains(&predictive(None).unwrap_err().to_string(), &["`0`, `1`"]);
+        assert_eq!(predictive(Some("1")).unwrap().observed(), [1.0; 3]);
+        let small = PredictiveOptions { memory_limit: 10, leaf: Some("0".into()), ..PredictiveOptions::default() };
+        let error = two.with(&data).predictive(&fit, &zeros([1]), &small).unwrap_err();
+        contains(&error.to_string(), &["400 replications of 3 observed values", "fewer data sets"]);
+    }
+
+    #[test]
+    fn predictors_and_elements_out_of_range() {
+        let start = zeros([3]);
+        let data = Dataset::new(array(vec![0.5; 4], [2, 2]).unwrap()).unwrap();
+        let message =
+            |model: Model<Tensor<1>, Tensor<2>>| model.with(&data).evaluator(&start).err().unwrap().to_string();
+        contains(
+            &message(Model::new(|beta: Tensor<1>, x: Tensor<2>| linear(x, beta))),
+            &["2 columns", "3 coefficients"],
+        );
+        let at = Model::new(|beta: Tensor<1>, x: Tensor<2>| linear(x, beta.part(0..2)) + beta.at(3));
+        contains(&message(at), &["no entry 3", "count from 0"]);
+    }
+}

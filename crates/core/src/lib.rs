@@ -25,6 +25,7 @@ pub mod data;
 pub mod distributions;
 pub mod engine;
 mod fit;
+pub mod functions;
 pub mod kernels;
 pub mod matrix;
 pub mod model;

@@ -39,11 +39,12 @@ pub(crate) struct Field {
     pub(crate) skip: bool,
     /// The expression that constructs the constraint.
     pub(crate) constraint: Option<TokenStream>,
+    /// The expression of the prior: a distribution, or a closure from the parameters to a distribution.
+    pub(crate) prior: Option<Expr>,
 }
 
 /// The valid attributes of a field, for error messages.
-const KNOWN: &str =
-    "a field may have `rename = \"name\"`, `skip`, or a constraint such as `positive` or `interval(a, b)`";
+const KNOWN: &str = "a field may have `rename = \"name\"`, `skip`, `prior = distribution`, or a constraint such as `positive` or `interval(a, b)`";
 
 impl Field {
     /// Parses the attributes of a field.
@@ -60,13 +61,48 @@ impl Field {
                     field.rename = Some(checked_name(&name)?);
                     return Ok(());
                 }
+                if meta.path.is_ident("prior") {
+                    if !meta.input.peek(Token![=]) {
+                        return Err(meta.error("a prior is written `prior = Normal::new(0.0, 1.0)`"));
+                    }
+                    let prior = ungrouped(meta.value()?.parse()?);
+                    check_prior(&prior)?;
+                    return match field.prior.replace(prior) {
+                        Some(_) => Err(meta.error("a field has at most one prior")),
+                        None => Ok(()),
+                    };
+                }
                 match field.constraint.replace(constraint(&meta, library)?) {
                     Some(_) => Err(meta.error("a leaf has at most one constraint")),
                     None => Ok(()),
                 }
             })?;
         }
+        if field.skip && (field.prior.is_some() || field.constraint.is_some()) {
+            let attribute = attributes.iter().find(|attribute| attribute.path().is_ident("tree"));
+            let message = "a skipped field is not a parameter, so that it has neither a prior nor a constraint";
+            return Err(Error::new_spanned(attribute, message));
+        }
         Ok(field)
+    }
+}
+
+/// Returns an expression without the invisible groups in which macros pass their arguments.
+fn ungrouped(expression: Expr) -> Expr {
+    match expression {
+        Expr::Group(group) => ungrouped(*group.expr),
+        other => other,
+    }
+}
+
+/// Checks that a closure in a prior has one argument, the parameters.
+fn check_prior(prior: &Expr) -> Result<()> {
+    match prior {
+        Expr::Closure(closure) if closure.inputs.len() != 1 => Err(Error::new_spanned(
+            &closure.inputs,
+            "the closure of a prior has one argument, the parameters: `prior = |p| Normal::new(p.mu, p.tau)`",
+        )),
+        _ => Ok(()),
     }
 }
 

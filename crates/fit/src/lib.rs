@@ -4,6 +4,7 @@
 //! without a tensor library.
 
 mod bias;
+mod calibration;
 mod check;
 pub mod checkpoint;
 pub mod codec;
@@ -20,6 +21,7 @@ mod loo_pit;
 mod outcome;
 mod pointwise;
 mod predictions;
+mod predictive;
 mod resample;
 mod selection;
 mod shard;
@@ -32,6 +34,7 @@ mod values;
 mod zero_variance;
 
 pub use bias::{Bias, DirectionBias, PredictedBias};
+pub use calibration::{Calibration, RankTest};
 pub use check::{Check, Finding, Severity, Thresholds};
 pub use difference::{FitDifference, ValueDifference};
 pub use draws::ChainDraws;
@@ -42,6 +45,7 @@ pub use info::{Communication, RunInfo, TuningRecord};
 pub use outcome::ChainOutcome;
 pub use pointwise::Pointwise;
 pub use predictions::Predictions;
+pub use predictive::{Predictive, PredictiveInterval};
 pub use shard::{ShardInfo, Tempering};
 pub use stein::{BlockDiscrepancy, FssdOptions, SteinDiscrepancies};
 pub use summary::{IntervalKind, Summary, SummaryOptions, SummaryOrder};

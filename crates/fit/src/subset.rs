@@ -6,6 +6,45 @@ use super::{ChainDraws, Fit};
 use crate::sink::Draw;
 
 impl Fit {
+    /// Returns `count` draws of all chains, spaced evenly and chosen in proportion to their weights. A draw is repeated if
+    /// there are fewer.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no draw with a positive weight.
+    pub fn evenly_spaced(&self, count: usize) -> Result<Vec<&[f64]>> {
+        let draws: Vec<(&[f64], f64)> =
+            self.chains.iter().flat_map(|chain| chain.rows().zip(chain.weights().iter().copied())).collect();
+        let total: f64 = draws.iter().map(|(_, weight)| weight).sum();
+        if draws.is_empty() || total.is_nan() || total <= 0.0 {
+            return Err(Error::Draws { reason: "there are none: make draws first".into() });
+        }
+        let (mut chosen, mut position, mut passed) = (Vec::with_capacity(count), 0, draws[0].1);
+        for k in 0..count {
+            let target = (k as f64 + 0.5) / count as f64 * total;
+            while passed < target && position + 1 < draws.len() {
+                position += 1;
+                passed += draws[position].1;
+            }
+            chosen.push(draws[position].0);
+        }
+        Ok(chosen)
+    }
+
+    /// Returns the layout of the parameters of a model, which are the first ones of this fit. Derived quantities follow
+    /// them.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the first parameters of this fit are not those of `model`.
+    pub fn parameters_like(&self, model: &Layout) -> Result<Layout> {
+        let count = model.blocks().len();
+        let first = self.layout.blocks().iter().take(count);
+        let first = Layout::new(first.map(|block| (block.name.clone(), block.shape.clone(), block.constraint)))?;
+        first.check_same(model)?;
+        Ok(first)
+    }
+
     /// Returns this fit with every `every`-th draw of each chain, starting with the first. All draws are kept if
     /// `every` is 0 or 1.
     ///

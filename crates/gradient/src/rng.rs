@@ -49,6 +49,28 @@ impl ChainRng {
         stream
     }
 
+    /// Creates `count` independent streams for draws of one purpose, such as draws from the prior. They differ from the
+    /// streams of all chains and of other purposes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::rng::ChainRng;
+    ///
+    /// let streams = ChainRng::streams(13, 1, 3);
+    /// assert_eq!(streams[..2], ChainRng::streams(13, 1, 2));
+    /// assert_ne!(streams[0], ChainRng::streams(13, 2, 1)[0]);
+    /// ```
+    pub fn streams(seed: u64, purpose: u64, count: usize) -> Vec<StreamRng> {
+        // The seed of another purpose is a hash of both, so that the streams of chains are not repeated.
+        let mut stream = StreamRng::seed_from_u64(seed ^ purpose.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(31));
+        let next = || {
+            stream.jump();
+            stream.clone()
+        };
+        std::iter::repeat_with(next).take(count).collect()
+    }
+
     /// Returns the stream of the noise of the dynamics.
     pub fn noise(&mut self) -> &mut StreamRng {
         &mut self.noise

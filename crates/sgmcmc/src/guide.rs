@@ -15,6 +15,11 @@ pub mod getting_started {}
 #[doc = include_str!("../docs/models.md")]
 pub mod models {}
 
+/// Well-known models, each with its prior predictive distribution, fit and checks.
+#[doc = ""]
+#[doc = include_str!("../docs/model-gallery.md")]
+pub mod model_gallery {}
+
 /// The choice of algorithm, minibatch and step size.
 ///
 /// [Accuracy]: crate::guide::accuracy

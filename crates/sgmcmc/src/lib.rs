@@ -1,5 +1,6 @@
 //! [getting started]: guide::getting_started
 //! [models]: guide::models
+//! [gallery of models]: guide::model_gallery
 //! [sampling]: guide::sampling
 //! [latent variables]: guide::latent_variables
 //! [diagnostics]: guide::diagnostics
@@ -26,6 +27,7 @@ pub use fit_files::FitFiles;
 
 pub use sgmcmc_core::burn;
 pub use sgmcmc_core::distributions;
+pub use sgmcmc_core::functions;
 pub use sgmcmc_core::kernels;
 pub use sgmcmc_core::matrix;
 pub use sgmcmc_core::sequence;
@@ -37,7 +39,7 @@ pub use sgmcmc_core::{
 };
 #[cfg(feature = "datasets")]
 pub use sgmcmc_datasets as datasets;
-pub use sgmcmc_derive::TensorTree;
+pub use sgmcmc_derive::{TensorTree, model};
 pub use sgmcmc_diagnostics as diagnostics;
 #[cfg(feature = "distributed")]
 pub use sgmcmc_distributed as distributed;
@@ -57,7 +59,7 @@ pub use sgmcmc_storage as storage;
 
 /// Data: columns, selections of observations, scalings.
 pub mod data {
-    pub use sgmcmc_core::data::Scaling;
+    pub use sgmcmc_core::data::{Contrast, Design, Levels, Scaling};
     pub use sgmcmc_gradient::data::{
         Buffer, BufferOwner, Column, ElementType, Kind, Precision, Rows, Selection, Values, Weights,
     };
@@ -151,12 +153,17 @@ pub mod tuning {
 /// Parts of a fit.
 pub mod fit {
     pub use sgmcmc_fit::{
-        Bias, BlockDiscrepancy, BlockDraws, BlockNoise, ChainDraws, ChainOutcome, Communication, CorrectedMean,
-        DirectionBias, Efficiency, EstimatorNoise, Finding, FitDifference, FssdOptions, Group, IntervalKind,
-        NoiseReport, Pointwise, PredictedBias, Predictions, RunInfo, Severity, ShardInfo, Shift, SteinDiscrepancies,
-        StepHalving, SummaryOptions, SummaryOrder, Tempering, Thresholds, TuningRecord, ValueDifference, Variable,
-        ZeroVariance,
+        Bias, BlockDiscrepancy, BlockDraws, BlockNoise, Calibration, ChainDraws, ChainOutcome, Communication,
+        CorrectedMean, DirectionBias, Efficiency, EstimatorNoise, Finding, FitDifference, FssdOptions, Group,
+        IntervalKind, NoiseReport, Pointwise, PredictedBias, Predictions, Predictive, PredictiveInterval, RankTest,
+        RunInfo, Severity, ShardInfo, Shift, SteinDiscrepancies, StepHalving, SummaryOptions, SummaryOrder, Tempering,
+        Thresholds, TuningRecord, ValueDifference, Variable, ZeroVariance,
     };
+}
+
+/// Uses of models besides sampling: predictive checks, simulation-based calibration, conditioning.
+pub mod predictive {
+    pub use sgmcmc_core::model::{Conditioned, PredictiveOptions, SbcOptions, Simulated};
 }
 
 /// Sinks: receivers of draws while a run is under way.
@@ -170,13 +177,15 @@ pub mod sink {
 /// The names that most programs use.
 pub mod prelude {
     #[doc(no_inline)]
+    pub use crate::functions::{Elements, linear};
+    #[doc(no_inline)]
     pub use crate::presets::{hamcmc, hmc, mala, psgld, qnhmc, sghmc, sghmccv, sgld, sgldcv, sgnht, sgnhtcv, ula};
     #[doc(no_inline)]
     pub use crate::tuning::auto;
     #[doc(no_inline)]
     pub use crate::{
         Builder, Columns, Constraint, Dataset, Fit, FitFiles, FitTensors, IntoDataset, Model, Named, Posterior,
-        Sampler, Starts, StepSize, Summary, TensorTree, array, full, ones, progress, zeros,
+        Sampler, Starts, StepSize, Summary, TensorTree, array, full, model, ones, progress, zeros,
     };
     #[doc(no_inline)]
     pub use sgmcmc_core::burn::{Bool, Device, Int, Tensor};

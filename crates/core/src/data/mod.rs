@@ -2,6 +2,8 @@
 
 mod convert;
 mod dataset;
+mod design;
+mod levels;
 mod scaling;
 mod split;
 mod tensor;
@@ -10,4 +12,6 @@ pub(crate) use tensor::dtype as element_dtype;
 
 pub use convert::IntoDataset;
 pub use dataset::Dataset;
+pub use design::{Contrast, Design};
+pub use levels::Levels;
 pub use scaling::Scaling;

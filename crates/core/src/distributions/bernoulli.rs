@@ -65,4 +65,4 @@ impl<const D: usize> Bernoulli<D> {
 elementwise!(Bernoulli { probs }, |[probs], rng| draw(
     rand_distr::Bernoulli::new(probs).map(|d| d.map(|one| f64::from(u8::from(one)))),
     rng
-));
+), mean: |[probs]| probs);

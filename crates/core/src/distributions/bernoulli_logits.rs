@@ -58,4 +58,4 @@ impl<const D: usize> BernoulliLogits<D> {
 elementwise!(BernoulliLogits { logits }, |[logits], rng| {
     let success = 1.0 / (1.0 + (-logits).exp());
     draw(rand_distr::Bernoulli::new(success).map(|d| d.map(|one| f64::from(u8::from(one)))), rng)
-});
+}, mean: |[logits]| 1.0 / (1.0 + (-logits).exp()));

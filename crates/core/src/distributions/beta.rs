@@ -62,4 +62,4 @@ impl<const D: usize> Beta<D> {
     }
 }
 
-elementwise!(Beta { a, b }, |[a, b], rng| draw(rand_distr::Beta::new(a, b), rng));
+elementwise!(Beta { a, b }, |[a, b], rng| draw(rand_distr::Beta::new(a, b), rng), mean: |[a, b]| a / (a + b));

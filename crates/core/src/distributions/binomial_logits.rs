@@ -90,4 +90,4 @@ elementwise!(BinomialLogits { total, logits }, |[total, logits], rng| {
     let success = 1.0 / (1.0 + (-logits).exp());
     let trials = if total >= 0.0 { total as u64 } else { return f64::NAN };
     draw(rand_distr::Binomial::new(trials, success).map(|d| d.map(|count| count as f64)), rng)
-});
+}, mean: |[total, logits]| total / (1.0 + (-logits).exp()));

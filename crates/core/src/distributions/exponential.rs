@@ -58,7 +58,7 @@ impl<const D: usize> Exponential<D> {
     }
 }
 
-elementwise!(Exponential { rate }, |[rate], rng| draw(rand_distr::Exp::new(positive(rate)), rng));
+elementwise!(Exponential { rate }, |[rate], rng| draw(rand_distr::Exp::new(positive(rate)), rng), mean: |[rate]| 1.0 / rate);
 
 impl<const D: usize> Cumulative<D> for Exponential<D> {
     fn log_cdf(&self, value: Tensor<D>) -> Tensor<D> {

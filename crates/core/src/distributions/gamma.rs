@@ -62,4 +62,4 @@ impl<const D: usize> Gamma<D> {
     }
 }
 
-elementwise!(Gamma { shape, rate }, |[shape, rate], rng| draw(rand_distr::Gamma::new(shape, rate.recip()), rng));
+elementwise!(Gamma { shape, rate }, |[shape, rate], rng| draw(rand_distr::Gamma::new(shape, rate.recip()), rng), mean: |[shape, rate]| shape / rate);

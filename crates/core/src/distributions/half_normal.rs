@@ -60,4 +60,4 @@ impl<const D: usize> HalfNormal<D> {
     }
 }
 
-elementwise!(HalfNormal { scale }, |[scale], rng| draw(rand_distr::Normal::new(0.0, positive(scale)), rng).abs());
+elementwise!(HalfNormal { scale }, |[scale], rng| draw(rand_distr::Normal::new(0.0, positive(scale)), rng).abs(), mean: |[scale]| scale * (2.0 / std::f64::consts::PI).sqrt());

@@ -69,4 +69,4 @@ elementwise!(InverseGamma { shape, scale }, |[shape, scale], rng| draw(
     rand_distr::Gamma::new(shape, scale.recip()),
     rng
 )
-.recip());
+.recip(), mean: |[shape, scale]| if shape > 1.0 { scale / (shape - 1.0) } else { f64::INFINITY });

@@ -61,4 +61,4 @@ impl<const D: usize> Laplace<D> {
 elementwise!(Laplace { loc, scale }, |[loc, scale], rng| {
     let size = draw(rand_distr::Exp::new(positive(scale).recip()), rng);
     if rng.random() { loc + size } else { loc - size }
-});
+}, mean: |[loc, _]| loc);

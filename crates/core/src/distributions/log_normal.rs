@@ -66,7 +66,7 @@ impl<const D: usize> LogNormal<D> {
     }
 }
 
-elementwise!(LogNormal { loc, scale }, |[loc, scale], rng| draw(rand_distr::LogNormal::new(loc, positive(scale)), rng));
+elementwise!(LogNormal { loc, scale }, |[loc, scale], rng| draw(rand_distr::LogNormal::new(loc, positive(scale)), rng), mean: |[loc, scale]| (loc + 0.5 * scale * scale).exp());
 
 impl<const D: usize> LogNormal<D> {
     /// Returns the standardized logarithm of positive values, and one for others.

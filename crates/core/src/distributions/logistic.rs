@@ -62,7 +62,7 @@ impl<const D: usize> Logistic<D> {
 elementwise!(Logistic { loc, scale }, |[loc, scale], rng| {
     let u: f64 = rng.sample(Open01);
     loc + positive(scale) * (u / (1.0 - u)).ln()
-});
+}, mean: |[loc, _]| loc);
 
 impl<const D: usize> Cumulative<D> for Logistic<D> {
     fn log_cdf(&self, value: Tensor<D>) -> Tensor<D> {

@@ -18,6 +18,7 @@
 //!   unspecified, in most cases NaN.
 //! - **Draws.** `sample` draws on the host and returns `f64` tensors on the default device, regardless of the type of
 //!   the parameters. If a parameter in a tensor is out of range, the draw is NaN.
+//! - **Descriptions.** [`Generative`] unites log density, draws, support and mean for priors and likelihoods.
 //!
 //! # Examples
 //!
@@ -41,14 +42,16 @@
 //!
 //! # Adding a distribution
 //!
-//! 1. Write one file with the type, its constructor, `log_prob`, and one `elementwise!`, `rowwise!` or `matrixwise!` invocation for
-//!    its draws and its [`Distribution`] implementation.
+//! 1. Write one file with the type, its constructor, `log_prob`, and one `elementwise!`, `rowwise!` or `matrixwise!`
+//!    invocation for its draws and its [`Distribution`] and [`Generative`] implementations. `mean: …` adds a closure for the mean.
+//!    The support is the one that `log_prob` records.
 //! 2. Add one row to the `distributions!` list at the end of this module. The list declares the module, exports the
 //!    type, and adds it to `NAMES`, which a test compares with its table.
 //! 3. Add one row to the table in `tests/engine/distributions/cases.rs`, and one to `tests/reference/generate.py` for
 //!    the reference values.
 
 mod cumulative;
+mod generative;
 mod observed;
 mod param;
 mod scatter;
@@ -61,6 +64,7 @@ use burn_tensor::Tensor;
 use rand::Rng;
 
 pub use cumulative::Cumulative;
+pub use generative::{Domain, Generative};
 pub(crate) use observed::{Observed, watching};
 pub(crate) use param::Combine;
 pub use param::Param;
@@ -94,9 +98,20 @@ pub trait Distribution<const D: usize, const OUT: usize = D>: Debug + Send + Syn
 
 /// Implements `sample` and [`Distribution`] for a distribution of single values.
 ///
-/// The closure draws one number. Its arguments are the values of the parameters and the RNG.
+/// The closure draws one number. Its arguments are the values of the parameters and the RNG. The closure `mean`, if it
+/// is given, returns the mean.
 macro_rules! elementwise {
     ($name:ident { $($param:ident),+ }, $draw:expr) => {
+        elementwise!(@with $name { $($param),+ }, $draw, {});
+    };
+    ($name:ident { $($param:ident),+ }, $draw:expr, mean: $mean:expr) => {
+        elementwise!(@with $name { $($param),+ }, $draw, {
+            fn mean(&self, like: &burn_tensor::Tensor<D>) -> Option<Vec<f64>> {
+                Some($crate::distributions::param::means([$(&self.$param),+], like.dims(), $mean))
+            }
+        });
+    };
+    (@with $name:ident { $($param:ident),+ }, $draw:expr, { $($mean:tt)* }) => {
         impl<const D: usize> $name<D> {
             /// Returns independent draws in an `f64` tensor of the given shape on the default device.
             pub fn sample<R: rand::Rng + ?Sized>(&self, shape: [usize; D], rng: &mut R) -> burn_tensor::Tensor<D> {
@@ -113,12 +128,60 @@ macro_rules! elementwise {
                 Self::sample(self, shape, rng)
             }
         }
+
+        impl<const D: usize> $crate::distributions::Generative<burn_tensor::Tensor<D>> for $name<D> {
+            fn rows(&self, value: burn_tensor::Tensor<D>) -> burn_tensor::Tensor<1> {
+                $crate::distributions::generative::sum_rows(Self::log_prob(self, value))
+            }
+
+            fn draw(&self, like: &burn_tensor::Tensor<D>, rng: &mut dyn rand::Rng) -> burn_tensor::Tensor<D> {
+                Self::sample(self, like.dims(), rng)
+            }
+
+            fn domain(&self) -> $crate::distributions::Domain {
+                let value = $crate::distributions::generative::probe([$(&self.$param),+]);
+                $crate::distributions::generative::recorded(|| drop(Self::log_prob(self, value)))
+            }
+
+            $($mean)*
+        }
     };
 }
 
-/// Implements [`Distribution`] for a distribution over rows.
+/// Implements [`Distribution`] for a distribution over rows, with the [`Domain`] of a row.
 macro_rules! rowwise {
     ($name:ident) => {
+        rowwise!($name, Unconstrained);
+    };
+    ($name:ident, $domain:ident) => {
+        impl $crate::distributions::Generative<burn_tensor::Tensor<2>> for $name {
+            fn rows(&self, value: burn_tensor::Tensor<2>) -> burn_tensor::Tensor<1> {
+                Self::log_prob(self, value)
+            }
+
+            fn draw(&self, like: &burn_tensor::Tensor<2>, rng: &mut dyn rand::Rng) -> burn_tensor::Tensor<2> {
+                Self::sample(self, like.dims(), rng)
+            }
+
+            fn domain(&self) -> $crate::distributions::Domain {
+                $crate::distributions::Domain::$domain
+            }
+        }
+
+        impl $crate::distributions::Generative<burn_tensor::Tensor<1>> for $name {
+            fn rows(&self, value: burn_tensor::Tensor<1>) -> burn_tensor::Tensor<1> {
+                Self::log_prob(self, value.unsqueeze_dim::<2>(0))
+            }
+
+            fn draw(&self, like: &burn_tensor::Tensor<1>, rng: &mut dyn rand::Rng) -> burn_tensor::Tensor<1> {
+                Self::sample(self, [1, like.dims()[0]], rng).squeeze_dim::<1>(0)
+            }
+
+            fn domain(&self) -> $crate::distributions::Domain {
+                $crate::distributions::Domain::$domain
+            }
+        }
+
         impl $crate::distributions::Distribution<2, 1> for $name {
             fn log_prob(&self, value: burn_tensor::Tensor<2>) -> burn_tensor::Tensor<1> {
                 Self::log_prob(self, value)

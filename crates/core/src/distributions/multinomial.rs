@@ -123,4 +123,4 @@ impl Multinomial {
     }
 }
 
-rowwise!(Multinomial);
+rowwise!(Multinomial, Discrete);

@@ -75,4 +75,4 @@ impl<const D: usize> NegativeBinomial<D> {
 
 elementwise!(NegativeBinomial { mean, dispersion }, |[mean, dispersion], rng| {
     draw_poisson(draw(rand_distr::Gamma::new(dispersion, mean / dispersion), rng), rng)
-});
+}, mean: |[mean, _]| mean);

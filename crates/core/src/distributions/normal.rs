@@ -59,7 +59,7 @@ impl<const D: usize> Normal<D> {
     }
 }
 
-elementwise!(Normal { loc, scale }, |[loc, scale], rng| draw(rand_distr::Normal::new(loc, positive(scale)), rng));
+elementwise!(Normal { loc, scale }, |[loc, scale], rng| draw(rand_distr::Normal::new(loc, positive(scale)), rng), mean: |[loc, _]| loc);
 
 impl<const D: usize> Cumulative<D> for Normal<D> {
     fn log_cdf(&self, value: Tensor<D>) -> Tensor<D> {

@@ -40,6 +40,8 @@ pub(crate) enum Support {
     Positive,
     /// Numbers between two bounds, which are included.
     Interval(f64, f64),
+    /// Numbers with a bound that is a tensor, which is not compared with values.
+    Dependent,
 }
 
 impl Support {
@@ -54,6 +56,7 @@ impl Support {
                 Self::NotNegative => value >= 0.0,
                 Self::Positive => value > 0.0,
                 Self::Interval(low, high) => (low..=high).contains(&value),
+                Self::Dependent => true,
             }
     }
 }
@@ -67,6 +70,7 @@ impl fmt::Display for Support {
             Self::NotNegative => f.write_str("the numbers from 0"),
             Self::Positive => f.write_str("the numbers above 0"),
             Self::Interval(low, high) => write!(f, "the numbers from {low} to {high}"),
+            Self::Dependent => f.write_str("numbers between bounds"),
         }
     }
 }

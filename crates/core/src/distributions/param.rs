@@ -59,6 +59,13 @@ impl<const D: usize> From<&Tensor<D>> for Param<D> {
     }
 }
 
+/// A vector is one row of a matrix, as in broadcasting. A vector of one element is a scalar.
+impl From<Tensor<1>> for Param<2> {
+    fn from(tensor: Tensor<1>) -> Self {
+        Self::Tensor(tensor.unsqueeze_dim(0))
+    }
+}
+
 macro_rules! operator {
     ($trait:ident, $method:ident, |$a:ident, $b:ident| $plain:expr, $number_first:expr) => {
         impl<const D: usize> $trait for Param<D> {
@@ -263,6 +270,16 @@ pub(super) fn draws<const D: usize, const P: usize, R: Rng + ?Sized>(
     let count = shape.iter().product();
     let drawn = (0..count).map(|i| draw(std::array::from_fn(|p| values[p][i]), rng)).collect();
     from_host(drawn, shape)
+}
+
+/// Returns `mean` of the values of the parameters, for each element of a tensor of the given shape.
+pub(super) fn means<const D: usize, const P: usize>(
+    params: [&Param<D>; P],
+    shape: [usize; D],
+    mean: impl Fn([f64; P]) -> f64,
+) -> Vec<f64> {
+    let values = params.map(|param| param.values(shape));
+    (0..shape.iter().product()).map(|i| mean(std::array::from_fn(|p| values[p][i]))).collect()
 }
 
 /// Creates a tensor in double precision on the default device.

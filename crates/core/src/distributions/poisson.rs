@@ -66,7 +66,7 @@ impl<const D: usize> Poisson<D> {
     }
 }
 
-elementwise!(Poisson { rate }, |[rate], rng| draw_poisson(rate, rng));
+elementwise!(Poisson { rate }, |[rate], rng| draw_poisson(rate, rng), mean: |[rate]| rate);
 
 /// Draws a Poisson count. The distribution of `rand_distr` does not allow the rate zero.
 pub(super) fn draw_poisson<R: Rng + ?Sized>(rate: f64, rng: &mut R) -> f64 {

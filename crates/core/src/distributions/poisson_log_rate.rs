@@ -61,4 +61,4 @@ impl<const D: usize> PoissonLogRate<D> {
     }
 }
 
-elementwise!(PoissonLogRate { log_rate }, |[log_rate], rng| draw_poisson(log_rate.exp(), rng));
+elementwise!(PoissonLogRate { log_rate }, |[log_rate], rng| draw_poisson(log_rate.exp(), rng), mean: |[log_rate]| log_rate.exp());

@@ -69,4 +69,4 @@ impl<const D: usize> StudentT<D> {
 
 elementwise!(StudentT { df, loc, scale }, |[df, loc, scale], rng| {
     loc + positive(scale) * draw(rand_distr::StudentT::new(df), rng)
-});
+}, mean: |[df, loc, _]| if df > 1.0 { loc } else { f64::NAN });

@@ -60,6 +60,8 @@ impl<const D: usize> Uniform<D> {
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
         if let (Param::Number(low), Param::Number(high)) = (&self.low, &self.high) {
             record("Uniform", &value, Support::Interval(*low, *high));
+        } else {
+            record("Uniform", &value, Support::Dependent);
         }
         let below = value.clone().minus(&self.low).lower_elem(0.0);
         let above = value.clone().minus(&self.high).greater_elem(0.0);
@@ -71,4 +73,4 @@ impl<const D: usize> Uniform<D> {
 elementwise!(Uniform { low, high }, |[low, high], rng| {
     let u: f64 = rng.random();
     if low < high { low + (high - low) * u } else { f64::NAN }
-});
+}, mean: |[low, high]| 0.5 * (low + high));

@@ -16,6 +16,7 @@ use crate::tree::{TensorTree, TreeLayout};
 use sgmcmc_gradient::data::{Rows, fingerprint};
 use sgmcmc_gradient::error::{Closure, Error, Result};
 use sgmcmc_gradient::fingerprint::Fingerprint;
+use sgmcmc_gradient::rng::StreamRng;
 use sgmcmc_gradient::{ConditionOn, Evaluator, Layout, Target};
 
 /// The default number of observations per call of a closure. It is large enough to amortize Burn's overhead per
@@ -324,6 +325,10 @@ impl<P: TensorTree, D: TensorTree> Target for Posterior<P, D> {
 
     fn unflatten(&self, layout: &Layout, like: &P, theta: &[f64]) -> Result<P> {
         TreeLayout::unflatten(layout, like, theta, &default_device())
+    }
+
+    fn draw_prior(&self, like: &P, rng: &mut StreamRng) -> Result<P> {
+        self.model.draw_prior(like, rng)
     }
 
     fn fingerprint(&self) -> Option<Fingerprint> {

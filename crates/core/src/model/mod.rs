@@ -1,7 +1,14 @@
 //! Models: a log-likelihood and a log-prior, written as closures over tensors.
 
 mod closure;
+mod observation;
 mod panic_hook;
+mod part;
+mod predictive;
+mod prior;
+mod quantity;
+mod sbc;
+mod simulate;
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +17,13 @@ use burn_tensor::Tensor;
 
 pub(crate) use closure::guarded;
 use closure::{RankOne, rank_one};
+use observation::Observation;
 pub(crate) use panic_hook::silence_panics;
+pub use part::Conditioned;
+pub use predictive::PredictiveOptions;
+use prior::DrawPrior;
+use quantity::Quantity;
+pub use sbc::{SbcOptions, Simulated};
 
 use crate::tree::{TensorTree, TreeLayout};
 use sgmcmc_gradient::Constraint;
@@ -20,7 +33,17 @@ use sgmcmc_gradient::layout::Layout;
 type LogLikelihood<P, D> = Arc<dyn Fn(P, D) -> RankOne + Send + Sync>;
 type LogPrior<P> = Arc<dyn Fn(P) -> RankOne + Send + Sync>;
 
+/// Combines two optional terms of shape `[1]`.
+fn sum(a: Option<Tensor<1>>, b: Option<Tensor<1>>) -> Option<Tensor<1>> {
+    crate::tree::prior::sum(a, b)
+}
+
 /// A log-likelihood and a log-prior over parameters `P` and observations `D`.
+///
+/// A model is created from a log-likelihood ([`new`](Self::new)), from a distribution of the observations
+/// ([`observe`](Self::observe)), which can also be drawn, or from a log density without data
+/// ([`density`](Model::density)). The prior is declared beside the fields of the parameters, `#[tree(prior = …)]`, or is
+/// a closure ([`prior`](Self::prior)).
 ///
 /// Closures take their arguments by value, because Burn's operators consume tensors. The log-likelihood returns one
 /// entry per observation (shape `[n]`), or their sum (shape `[1]`). The sum is enough for minibatches of equal weights,
@@ -52,6 +75,14 @@ type LogPrior<P> = Arc<dyn Fn(P) -> RankOne + Send + Sync>;
 pub struct Model<P, D = ()> {
     log_likelihood: Option<LogLikelihood<P, D>>,
     log_prior: Option<LogPrior<P>>,
+    /// A term of the log density besides the priors of the fields.
+    factor: Option<LogPrior<P>>,
+    /// Draws parameters from the prior.
+    draw_prior: Option<DrawPrior<P>>,
+    /// The distribution of the observations.
+    observation: Option<Arc<dyn Observation<P, D>>>,
+    /// The generated quantities.
+    quantities: Vec<Quantity<P>>,
     /// The power of the whole density, the inverse of the temperature.
     power: f64,
     /// The power of the prior.
@@ -67,6 +98,10 @@ impl<P, D> Clone for Model<P, D> {
         Self {
             log_likelihood: self.log_likelihood.clone(),
             log_prior: self.log_prior.clone(),
+            factor: self.factor.clone(),
+            draw_prior: self.draw_prior.clone(),
+            observation: self.observation.clone(),
+            quantities: self.quantities.clone(),
             power: self.power,
             prior_power: self.prior_power,
             shapes: self.shapes.clone(),
@@ -80,6 +115,9 @@ impl<P, D> fmt::Debug for Model<P, D> {
         f.debug_struct("Model")
             .field("log_likelihood", &self.log_likelihood.is_some())
             .field("log_prior", &self.log_prior.is_some())
+            .field("factor", &self.factor.is_some())
+            .field("observation", &self.observation.is_some())
+            .field("quantities", &self.quantities)
             .field("power", &self.power)
             .field("prior_power", &self.prior_power)
             .field("shapes", &self.shapes)
@@ -218,9 +256,9 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
         self.log_likelihood.is_some()
     }
 
-    /// Returns whether the model has a log-prior.
+    /// Returns whether the model has a log-prior: a closure, or priors on the fields of the parameters.
     pub fn has_prior(&self) -> bool {
-        self.log_prior.is_some()
+        self.log_prior.is_some() || self.factor.is_some() || P::HAS_PRIOR
     }
 
     /// Calls the log-likelihood closure on tensors of any device. `n` is the number of observations in `data`.
@@ -236,22 +274,6 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
             Ok(tensor) if [1, n].contains(&tensor.dims()[0]) => Ok(Some(tensor)),
             Ok(tensor) => Err(Error::LikelihoodShape { shape: tensor.dims().to_vec(), rows: n }),
             Err(shape) => Err(Error::LikelihoodShape { shape, rows: n }),
-        }
-    }
-
-    /// Calls the log-prior closure on tensors of any device.
-    ///
-    /// The result has shape `[1]` and is not tempered. It is `None` if the model has no log-prior.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the closure panics or returns another shape.
-    pub fn log_prior(&self, params: P) -> Result<Option<Tensor<1>>> {
-        let Some(log_prior) = &self.log_prior else { return Ok(None) };
-        match guarded(Closure::LogPrior, || log_prior(params))? {
-            Ok(tensor) if tensor.dims() == [1] => Ok(Some(tensor)),
-            Ok(tensor) => Err(Error::PriorShape { shape: tensor.dims().to_vec() }),
-            Err(shape) => Err(Error::PriorShape { shape }),
         }
     }
 
@@ -286,6 +308,10 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
         Self {
             log_likelihood: None,
             log_prior: None,
+            factor: None,
+            draw_prior: None,
+            observation: None,
+            quantities: vec![],
             power: 1.0,
             prior_power: 1.0,
             shapes: vec![],

@@ -1,5 +1,8 @@
 //! Tuples, arrays and vectors of trees. The name of a member is its position.
 
+use burn_tensor::Tensor;
+
+use super::prior::{PriorDraws, sum};
 use super::{Path, Source, TensorTree, Visitor};
 
 impl<T: TensorTree, const N: usize> TensorTree for [T; N] {
@@ -11,6 +14,16 @@ impl<T: TensorTree, const N: usize> TensorTree for [T; N] {
 
     fn rebuild<S: Source>(&self, source: &mut S) -> Self {
         std::array::from_fn(|position| self[position].rebuild(source))
+    }
+
+    const HAS_PRIOR: bool = T::HAS_PRIOR;
+
+    fn log_prior(&self) -> Option<Tensor<1>> {
+        self.iter().map(TensorTree::log_prior).fold(None, sum)
+    }
+
+    fn draw_prior(&self, draws: &mut PriorDraws<'_>) -> Self {
+        std::array::from_fn(|position| draws.within(position, &self[position]))
     }
 }
 
@@ -24,6 +37,16 @@ impl<T: TensorTree> TensorTree for Vec<T> {
     fn rebuild<S: Source>(&self, source: &mut S) -> Self {
         self.iter().map(|member| member.rebuild(source)).collect()
     }
+
+    const HAS_PRIOR: bool = T::HAS_PRIOR;
+
+    fn log_prior(&self) -> Option<Tensor<1>> {
+        self.iter().map(TensorTree::log_prior).fold(None, sum)
+    }
+
+    fn draw_prior(&self, draws: &mut PriorDraws<'_>) -> Self {
+        self.iter().enumerate().map(|(position, member)| draws.within(position, member)).collect()
+    }
 }
 
 /// The tree without leaves, which is the data of a model without observations.
@@ -31,6 +54,8 @@ impl TensorTree for () {
     fn visit<V: Visitor>(&self, _path: &mut Path, _visitor: &mut V) {}
 
     fn rebuild<S: Source>(&self, _source: &mut S) -> Self {}
+
+    fn draw_prior(&self, _draws: &mut PriorDraws<'_>) -> Self {}
 }
 
 macro_rules! tuple {
@@ -42,6 +67,16 @@ macro_rules! tuple {
 
             fn rebuild<S: Source>(&self, source: &mut S) -> Self {
                 ($(self.$position.rebuild(source),)+)
+            }
+
+            const HAS_PRIOR: bool = $($member::HAS_PRIOR)||+;
+
+            fn log_prior(&self) -> Option<Tensor<1>> {
+                [$(self.$position.log_prior()),+].into_iter().fold(None, sum)
+            }
+
+            fn draw_prior(&self, draws: &mut PriorDraws<'_>) -> Self {
+                ($(draws.within($position, &self.$position),)+)
             }
         }
     };

@@ -1,11 +1,13 @@
 //! Layouts of trees of tensors.
 
 use burn_tensor::{Bool, DType, Device, Int, Tensor, TensorData};
+use sgmcmc_gradient::error::Closure;
 use sgmcmc_gradient::layout::Block;
 use sgmcmc_gradient::{Constraint, Error, Layout, Precision, Result};
 
 use super::{Path, Source, TensorTree, Visitor};
 use crate::array::dtype;
+use crate::model::guarded;
 
 /// The name of the parameter of a model whose parameters are a single tensor.
 const ROOT: &str = "theta";
@@ -70,8 +72,13 @@ pub trait TreeLayout: Sized {
 impl TreeLayout for Layout {
     fn from_tree<P: TensorTree>(params: &P) -> Result<Self> {
         let mut collector = LeafCollector { leaves: Ok(Vec::new()) };
-        params.visit(&mut Path::root(), &mut collector);
-        Self::new(collector.leaves?)
+        let mut path = Path::described();
+        // A constructor of a prior panics if its parameters are out of range.
+        guarded(Closure::LogPrior, || params.visit(&mut path, &mut collector))?;
+        match path.into_problem() {
+            Some(problem) => Err(problem),
+            None => Self::new(collector.leaves?),
+        }
     }
 
     fn flatten<P: TensorTree>(&self, params: &P) -> Result<Vec<f64>> {
@@ -93,7 +100,11 @@ impl TreeLayout for Layout {
     }
 
     fn check_like<P: TensorTree>(&self, like: &P) -> Result<()> {
-        self.check_same(&Self::from_tree(like)?)
+        let mut collector = LeafCollector { leaves: Ok(Vec::new()) };
+        like.visit(&mut Path::root(), &mut collector);
+        // Constraints are not compared.
+        let leaves = collector.leaves?.into_iter().map(|(name, shape, _)| (name, shape, None));
+        self.check_same(&Self::new(leaves)?)
     }
 }
 
@@ -166,6 +177,10 @@ impl Source for Writer<'_> {
 
     fn bool<const D: usize>(&mut self, like: &Tensor<D, Bool>) -> Tensor<D, Bool> {
         like.clone()
+    }
+
+    fn constant<const D: usize>(&mut self, like: &Tensor<D>) -> Tensor<D> {
+        Tensor::from_data(like.to_data().convert_dtype(self.dtype), (self.device, self.dtype))
     }
 }
 

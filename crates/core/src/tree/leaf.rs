@@ -66,4 +66,8 @@ impl Source for Mover<'_> {
     fn bool<const D: usize>(&mut self, like: &Tensor<D, Bool>) -> Tensor<D, Bool> {
         like.clone().to_device(self.device)
     }
+
+    fn constant<const D: usize>(&mut self, like: &Tensor<D>) -> Tensor<D> {
+        like.clone().to_device(self.device)
+    }
 }

@@ -11,12 +11,17 @@ mod compound;
 mod layout;
 mod leaf;
 mod named;
+mod part;
 mod path;
+#[doc(hidden)]
+pub mod prior;
 
 pub use layout::TreeLayout;
 pub use leaf::to_device;
 pub use named::{AnyRank, Leaf, Named};
+pub use part::Part;
 pub use path::Path;
+pub use prior::PriorDraws;
 
 use burn_tensor::{Bool, Int, Tensor};
 
@@ -55,6 +60,20 @@ pub trait TensorTree: Send + Sync + Sized + 'static {
     /// Returns a tree of the same structure with leaves from `source`, requested in the order of
     /// [`visit`](Self::visit).
     fn rebuild<S: Source>(&self, source: &mut S) -> Self;
+
+    /// True if a field of the tree has a prior, `#[tree(prior = …)]`.
+    const HAS_PRIOR: bool = false;
+
+    /// Returns the sum of the log densities of the fields with a prior, a tensor of shape `[1]`.
+    fn log_prior(&self) -> Option<Tensor<1>> {
+        None
+    }
+
+    /// Returns a tree with the shapes of this one, whose leaves are drawn from their priors in order.
+    fn draw_prior(&self, draws: &mut PriorDraws<'_>) -> Self {
+        draws.missing(prior::leaf_values(self).len());
+        prior::copy(self)
+    }
 }
 
 /// A visitor of the leaves of a tree.
@@ -94,4 +113,9 @@ pub trait Source {
     fn int<const D: usize>(&mut self, like: &Tensor<D, Int>) -> Tensor<D, Int>;
     /// Returns the next leaf, a boolean tensor.
     fn bool<const D: usize>(&mut self, like: &Tensor<D, Bool>) -> Tensor<D, Bool>;
+
+    /// Returns a float tensor with the values of `like`, which is not a leaf, on the device and of the type of the leaves.
+    fn constant<const D: usize>(&mut self, like: &Tensor<D>) -> Tensor<D> {
+        like.clone()
+    }
 }

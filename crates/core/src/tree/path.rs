@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sgmcmc_gradient::Constraint;
+use sgmcmc_gradient::{Constraint, Error};
 
 /// The path of a leaf: the names of the fields from the root to the leaf, joined by dots, and the constraint declared
 /// for it.
@@ -20,6 +20,10 @@ use sgmcmc_gradient::Constraint;
 pub struct Path {
     joined: String,
     constraint: Option<Constraint>,
+    /// True if the constraints that priors imply are determined.
+    described: bool,
+    /// The first contradiction between a prior and a constraint.
+    problem: Option<Box<Error>>,
 }
 
 impl Path {
@@ -28,15 +32,46 @@ impl Path {
         Self::default()
     }
 
-    /// Appends `name`, calls `inner`, and removes the name again.
-    pub fn within(&mut self, name: impl fmt::Display, inner: impl FnOnce(&mut Self)) {
+    /// Creates the path of the root for a visit that determines the constraints that priors imply.
+    pub(super) fn described() -> Self {
+        Self { described: true, ..Self::default() }
+    }
+
+    /// Returns whether the constraints that priors imply are determined.
+    pub(super) fn is_described(&self) -> bool {
+        self.described
+    }
+
+    /// Stores an error. Only the first one is kept.
+    pub(super) fn report(&mut self, error: Error) {
+        self.problem.get_or_insert_with(|| Box::new(error));
+    }
+
+    /// Returns the first error.
+    pub(super) fn into_problem(self) -> Option<Error> {
+        self.problem.map(|error| *error)
+    }
+
+    /// Appends `name` and returns the length to restore with [`leave`](Self::leave).
+    pub(super) fn enter(&mut self, name: impl fmt::Display) -> usize {
         let length = self.joined.len();
         if length > 0 {
             self.joined.push('.');
         }
         self.joined.push_str(&name.to_string());
-        inner(self);
+        length
+    }
+
+    /// Removes the names after `length`.
+    pub(super) fn leave(&mut self, length: usize) {
         self.joined.truncate(length);
+    }
+
+    /// Appends `name`, calls `inner`, and removes the name again.
+    pub fn within(&mut self, name: impl fmt::Display, inner: impl FnOnce(&mut Self)) {
+        let length = self.enter(name);
+        inner(self);
+        self.leave(length);
     }
 
     /// Appends `name` with a constraint that applies to the leaves below, calls `inner`, and removes both again.

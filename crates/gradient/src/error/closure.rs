@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// One of the two closures that a model consists of.
+/// One of the closures that a model consists of.
 ///
 /// # Examples
 ///
@@ -18,6 +18,12 @@ pub enum Closure {
     LogLikelihood,
     /// The log-prior of the parameters.
     LogPrior,
+    /// The draw of parameters from the prior.
+    PriorDraw,
+    /// The distribution of the observations, while observations are drawn.
+    Observations,
+    /// A generated quantity.
+    Quantity,
 }
 
 impl fmt::Display for Closure {
@@ -25,6 +31,9 @@ impl fmt::Display for Closure {
         f.write_str(match self {
             Self::LogLikelihood => "log-likelihood",
             Self::LogPrior => "log-prior",
+            Self::PriorDraw => "prior-draws",
+            Self::Observations => "observations",
+            Self::Quantity => "quantity",
         })
     }
 }

@@ -394,6 +394,22 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
+    /// A prior cannot be used, or cannot be drawn from.
+    #[error("the prior of `{parameter}` cannot be used: {reason}")]
+    Prior {
+        /// The path of the parameter.
+        parameter: String,
+        /// The reason, and the remedy.
+        reason: String,
+    },
+    /// The model does not describe how parameters or observations are drawn.
+    #[error("the model cannot draw {what}: {reason}")]
+    NotGenerative {
+        /// The parameters or the observations.
+        what: &'static str,
+        /// The reason, and the remedy.
+        reason: String,
+    },
     /// A gradient or a position became NaN or infinite.
     #[error("{what} of `{element}` became {value:e} at iteration {iteration}: {remedy}")]
     Diverged {

@@ -17,6 +17,7 @@ use crate::data::{Precision, Rows};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::layout::Layout;
+use crate::rng::StreamRng;
 
 /// A density to sample from or to maximize.
 ///
@@ -69,6 +70,17 @@ pub trait Target: Send + Sync + 'static {
     /// Returns an error if the length of `theta` is not the number of coordinates of `layout`.
     fn unflatten(&self, layout: &Layout, like: &Self::Params, theta: &[f64]) -> Result<Self::Params>;
 
+    /// Draws parameters with the structure of `like` from the prior.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the target does not describe how parameters are drawn.
+    fn draw_prior(&self, like: &Self::Params, rng: &mut StreamRng) -> Result<Self::Params> {
+        let (_, _) = (like, rng);
+        let reason = "it is a log density: give `Starts::drawn` a function that draws starts".into();
+        Err(Error::NotGenerative { what: "parameters", reason })
+    }
+
     /// Returns a fingerprint of the data, or `None` if the target has no data. The cost is a pass over the data.
     fn fingerprint(&self) -> Option<Fingerprint> {
         None
@@ -92,6 +104,10 @@ impl<T: Target> Target for Arc<T> {
 
     fn unflatten(&self, layout: &Layout, like: &Self::Params, theta: &[f64]) -> Result<Self::Params> {
         (**self).unflatten(layout, like, theta)
+    }
+
+    fn draw_prior(&self, like: &Self::Params, rng: &mut StreamRng) -> Result<Self::Params> {
+        (**self).draw_prior(like, rng)
     }
 
     fn fingerprint(&self) -> Option<Fingerprint> {

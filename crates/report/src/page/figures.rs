@@ -131,6 +131,10 @@ impl Report<'_> {
         let mut html = String::from("<section id=\"predictive\"><h2>Predictive checks</h2><div class=\"grid\">");
         for check in &self.predictive {
             html += &figure(&plot::predictive(&check.observed, &check.replications, &panel(check.name.as_str()))?);
+            if let Some(counts) = &check.pit {
+                let title = format!("{}: ranks among replications", check.name);
+                html += &figure(&plot::calibration(counts, &panel(title))?);
+            }
         }
         Ok(html + "</div></section>")
     }

@@ -25,6 +25,9 @@ use html::{Escaped, fill};
 /// The default number of parameters with plots.
 const LIMIT: usize = 100;
 
+/// The number of bins of probability integral transforms.
+const PIT_BINS: usize = 20;
+
 /// A self-contained HTML page of a fit, with options.
 ///
 /// # Examples
@@ -60,6 +63,8 @@ struct Predictive {
     name: String,
     observed: Vec<f64>,
     replications: Vec<Vec<f64>>,
+    /// The histogram of the probability integral transforms.
+    pit: Option<Vec<usize>>,
 }
 
 impl<'f> Report<'f> {
@@ -104,7 +109,35 @@ impl<'f> Report<'f> {
     /// Adds a predictive check: the density of `observed`, and those of data sets drawn from the posterior predictive
     /// distribution.
     pub fn predictive(mut self, name: impl Into<String>, observed: Vec<f64>, replications: Vec<Vec<f64>>) -> Self {
-        self.predictive.push(Predictive { name: name.into(), observed, replications });
+        self.predictive.push(Predictive { name: name.into(), observed, replications, pit: None });
+        self
+    }
+
+    /// Adds a predictive check from `Posterior::predictive`: the densities, and the histogram of the probability integral
+    /// transforms, which is flat for a model that fits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::distributions::*;
+    /// use sgmcmc::predictive::PredictiveOptions;
+    /// use sgmcmc::prelude::*;
+    /// use sgmcmc::report::Report;
+    ///
+    /// let model = Model::observe(|mean: Tensor<1>, _: Tensor<1>| Normal::new(mean, 1.0), |y: Tensor<1>| y);
+    /// let (data, start) = (Dataset::new(array(vec![0.5, 1.5, -0.5, 1.0], [4])?)?, zeros([1]));
+    /// let fit = hmc(&model, &data, 0.1).seed(1).chains(2).sample(&start, 100)?;
+    /// let predictive = model.with(&data).predictive(&fit, &start, &PredictiveOptions::default())?;
+    /// assert!(Report::new(&fit).predictive_check(&predictive).html()?.contains("Predictive checks"));
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
+    pub fn predictive_check(mut self, check: &sgmcmc_fit::Predictive) -> Self {
+        self.predictive.push(Predictive {
+            name: check.name().to_owned(),
+            observed: check.observed().to_vec(),
+            replications: check.replications().to_vec(),
+            pit: Some(check.pit_counts(PIT_BINS)),
+        });
         self
     }
 

@@ -5,8 +5,8 @@ use sgmcmc_gradient::{ChainRng, Error, Evaluator, Result, Target};
 
 /// The start positions of chains: one for all, one per chain, or drawn at random.
 ///
-/// [`Builder::sample`](crate::Builder::sample) takes every type that converts into this one: `&params`, `&[params]`, or
-/// [`Starts::drawn`].
+/// [`Builder::sample`](crate::Builder::sample) takes every type that converts into this one: `&params`, `&[params]`,
+/// [`Starts::drawn`], or [`Starts::from_prior`].
 ///
 /// # Examples
 ///
@@ -30,6 +30,8 @@ pub enum Starts<'a, P> {
     Each(&'a [P]),
     /// A random position for each chain.
     Drawn(Draw<'a, P>),
+    /// A draw from the prior of the model for each chain, with the structure of these parameters.
+    Prior(&'a P),
 }
 
 /// A function that draws the start of one chain.
@@ -41,6 +43,7 @@ impl<P> std::fmt::Debug for Starts<'_, P> {
             Self::Same(_) => f.write_str("Same"),
             Self::Each(starts) => write!(f, "Each({})", starts.len()),
             Self::Drawn(_) => f.write_str("Drawn"),
+            Self::Prior(_) => f.write_str("Prior"),
         }
     }
 }
@@ -49,6 +52,32 @@ impl<'a, P> Starts<'a, P> {
     /// Creates random starts. `draw` is called with a separate RNG stream for each chain.
     pub fn drawn(draw: impl Fn(&mut StreamRng) -> P + 'a) -> Self {
         Self::Drawn(Box::new(draw))
+    }
+
+    /// Creates starts that are draws from the prior of the model, one for each chain. They have the shapes of `like`, whose
+    /// values are not used. A model draws from its prior if the fields of its parameters have priors.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::distributions::*;
+    /// use sgmcmc::prelude::*;
+    ///
+    /// #[derive(TensorTree)]
+    /// struct Mean {
+    ///     #[tree(prior = Normal::new(0.0, 3.0))]
+    ///     mean: Tensor<1>,
+    /// }
+    ///
+    /// let model = Model::observe(|p: Mean, _: Tensor<1>| Normal::new(p.mean, 1.0), |y: Tensor<1>| y);
+    /// let data = Dataset::new(array(vec![0.5, 1.5, 1.0], [3])?)?;
+    /// let like = Mean { mean: zeros([1]) };
+    /// let fit = hmc(&model, &data, 0.3).chains(4).burn_in(100).sample(Starts::from_prior(&like), 100)?;
+    /// assert_eq!(fit.chains().len(), 4);
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
+    pub fn from_prior(like: &'a P) -> Self {
+        Self::Prior(like)
     }
 }
 
@@ -86,6 +115,7 @@ impl<P: Send + Sync + 'static> Starts<'_, P> {
                 Err(Error::Length { what: "the list of starts (one per chain)", expected, found })
             }
             Self::Drawn(draw) => start_from(&draw(&mut ChainRng::before_start(seed, chain as u64))),
+            Self::Prior(like) => start_from(&target.draw_prior(like, &mut ChainRng::before_start(seed, chain as u64))?),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use sgmcmc_fit::{Fit, TuningRecord};
-use sgmcmc_gradient::{ConditionOn, Result, Target, settings};
+use sgmcmc_gradient::{ChainRng, ConditionOn, Result, Target, settings};
 
 use super::decisions::Decisions;
 use super::plan::Plan;
@@ -167,6 +167,36 @@ impl<T: Target> Auto<T> {
         let Decisions { layout, mode, plan, record, .. } = decisions;
         let record = TuningRecord { seconds: begin.elapsed().as_secs_f64(), ..record };
         Ok(Tuned { layout, mode, plan, record })
+    }
+
+    /// Chooses the settings and samples until the goal is reached, like [`sample`](Self::sample), from a start that is drawn
+    /// from the prior of the model. `like` has the shapes of the parameters; its values are not used.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error under the conditions of [`sample`](Self::sample), or if the model cannot draw from its prior.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::distributions::*;
+    /// use sgmcmc::prelude::*;
+    ///
+    /// #[derive(TensorTree)]
+    /// struct Mean {
+    ///     #[tree(prior = Normal::new(0.0, 3.0))]
+    ///     mean: Tensor<1>,
+    /// }
+    ///
+    /// let model = Model::observe(|p: Mean, _: Tensor<1>| Normal::new(p.mean, 1.0), |y: Tensor<1>| y);
+    /// let data = Dataset::new(array(vec![0.5, 1.5, 1.0, 2.0], [4])?)?;
+    /// let fit = auto(&model, &data).seed(1).sample_from_prior(&Mean { mean: zeros([1]) })?;
+    /// assert!(fit.check().passed());
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
+    pub fn sample_from_prior(&self, like: &T::Params) -> Result<Fit> {
+        let start = self.target.draw_prior(like, &mut ChainRng::before_start(self.seed, 0))?;
+        self.sample(&start)
     }
 
     /// Chooses the settings and samples until the goal is reached.

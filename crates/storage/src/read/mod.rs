@@ -22,6 +22,7 @@
 
 mod csv;
 mod idx;
+mod json;
 mod libsvm;
 #[cfg(feature = "ndarray-crate")]
 mod ndarray;
@@ -32,6 +33,7 @@ pub(crate) mod parquet;
 
 pub use csv::{Csv, Fields, Missing, Separator, Table, csv};
 pub use idx::{idx, idx_bytes, idx_within};
+pub use json::{JsonData, json, json_within};
 pub use libsvm::{Libsvm, SparseTable, libsvm};
 #[cfg(feature = "ndarray-crate")]
 pub use ndarray::ndarray;

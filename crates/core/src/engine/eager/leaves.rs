@@ -58,7 +58,7 @@ pub(super) fn unpack<P: TensorTree>(
 
 /// Clones a tree. The clones of tracked leaves are the same nodes of the tape.
 pub(super) fn copy<P: TensorTree>(params: &P) -> P {
-    params.rebuild(&mut Copies)
+    crate::tree::prior::copy(params)
 }
 
 /// Returns a copy of a tree with tracked float leaves, and a list of the leaves with `None` for leaves of other kinds.
@@ -149,22 +149,10 @@ impl Source for FromFlat<'_> {
     fn bool<const D: usize>(&mut self, like: &Tensor<D, Bool>) -> Tensor<D, Bool> {
         like.clone()
     }
-}
 
-/// Clones the leaves of the template.
-struct Copies;
-
-impl Source for Copies {
-    fn float<const D: usize>(&mut self, like: &Tensor<D>) -> Tensor<D> {
-        like.clone()
-    }
-
-    fn int<const D: usize>(&mut self, like: &Tensor<D, Int>) -> Tensor<D, Int> {
-        like.clone()
-    }
-
-    fn bool<const D: usize>(&mut self, like: &Tensor<D, Bool>) -> Tensor<D, Bool> {
-        like.clone()
+    fn constant<const D: usize>(&mut self, like: &Tensor<D>) -> Tensor<D> {
+        let TensorOptions { device, dtype } = self.options;
+        Tensor::from_data(like.to_data().convert_dtype(dtype), (device, dtype))
     }
 }
 

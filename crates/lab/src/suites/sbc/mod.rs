@@ -11,6 +11,7 @@
 //! | runs | no chain fails |
 //! | negative control | the tests detect ULA at temperature 2.25 |
 
+mod gallery;
 mod models;
 mod page;
 mod presets;
@@ -79,7 +80,7 @@ struct Ranked {
     short: bool,
 }
 
-/// Calibrates all presets and writes the histograms to `page`.
+/// Calibrates all presets and the models of the gallery, and writes the histograms to `page`.
 pub(crate) fn run(page: &Path) -> Result<Outcome> {
     println!("{REPLICATIONS} replications per model, ranks among {DRAWS} draws");
     let sections =
@@ -110,6 +111,7 @@ pub(crate) fn run(page: &Path) -> Result<Outcome> {
     }
     page::write(&sections, bound, page)?;
     println!("rank histograms: {}", page.display());
+    failures += gallery::run()?;
     Ok(Outcome::from_failures(failures))
 }
 

@@ -106,6 +106,10 @@ impl Source for Coordinates<'_> {
     fn bool<const D: usize>(&mut self, like: &Tensor<D, Bool>) -> Tensor<D, Bool> {
         like.clone()
     }
+
+    fn constant<const D: usize>(&mut self, like: &Tensor<D>) -> Tensor<D> {
+        Tensor::from_data(like.to_data().convert_dtype(self.dtype), (self.device, self.dtype))
+    }
 }
 
 /// Creates observations without values.

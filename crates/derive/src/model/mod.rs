@@ -1,0 +1,342 @@
+//! The macro `model!`: tilde statements as sugar for a struct with priors, `Model::observe` and generated quantities.
+
+mod names;
+mod parse;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
+use syn::{Error, Expr, Ident, Result};
+
+use crate::expand::at;
+pub(crate) use parse::Description;
+use parse::{DataLeaf, Draw, Named, Statement};
+
+/// Generates the code of a model.
+pub(crate) fn expand(description: &Description) -> Result<TokenStream> {
+    Model::new(description)?.tokens()
+}
+
+/// A model whose names have been checked.
+struct Model<'a> {
+    description: &'a Description,
+    parameters: Vec<&'a Draw>,
+    observations: Vec<&'a Draw>,
+    /// The computed values, by name, with their position.
+    computed: BTreeMap<String, &'a Named>,
+}
+
+impl<'a> Model<'a> {
+    /// Checks the names of a model.
+    fn new(description: &'a Description) -> Result<Self> {
+        let mut known = BTreeSet::new();
+        let mut declare = |name: &Ident| {
+            let message =
+                format!("`{name}` is declared twice: give each parameter, leaf of the data and value its own name");
+            if known.insert(name.to_string()) { Ok(()) } else { Err(Error::new(name.span(), message)) }
+        };
+        let is_data = |name: &Ident| description.data.iter().any(|leaf| leaf.name == *name);
+        description.sizes.iter().try_for_each(&mut declare)?;
+        description.data.iter().try_for_each(|leaf| declare(&leaf.name))?;
+        let mut model =
+            Self { description, parameters: Vec::new(), observations: Vec::new(), computed: BTreeMap::new() };
+        for statement in &description.statements {
+            match statement {
+                Statement::Draw(draw) if is_data(&draw.name) => model.observe(draw)?,
+                Statement::Draw(draw) => {
+                    declare(&draw.name)?;
+                    model.check_prior(draw)?;
+                    model.parameters.push(draw);
+                }
+                Statement::Let(value) => {
+                    declare(&value.name)?;
+                    model.check_sizes(&value.value)?;
+                    model.computed.insert(value.name.to_string(), value);
+                }
+                Statement::Quantity(value) => {
+                    // A quantity can repeat the name of a computed value: `generate theta = theta;`
+                    if !model.computed.contains_key(&value.name.to_string()) {
+                        declare(&value.name)?;
+                    }
+                    model.check_parameters_only(&value.value, "a generated quantity")?;
+                }
+                Statement::Factor(value) => model.check_parameters_only(value, "a factor")?,
+            }
+        }
+        if model.parameters.is_empty() {
+            let message = "a model has at least one parameter: `name ~ Distribution(…);`";
+            return Err(Error::new(description.name.span(), message));
+        }
+        if let (Some(leaf), true) = (description.data.last(), model.observations.is_empty()) {
+            let name = &leaf.name;
+            let message =
+                format!("no statement says which leaf of the data is observed: add `{name} ~ Distribution(…);`");
+            return Err(Error::new(name.span(), message));
+        }
+        Ok(model)
+    }
+
+    /// Adds the distribution of an observed leaf.
+    fn observe(&mut self, draw: &'a Draw) -> Result<()> {
+        let name = &draw.name;
+        if self.observations.iter().any(|known| known.name == *name) {
+            return Err(Error::new(
+                name.span(),
+                format!("`{name}` is observed twice: combine the distributions, or remove one"),
+            ));
+        }
+        if draw.constraint.is_some() || draw.shape.is_some() {
+            let message = format!("`{name}` is data: its shape is that of the data, and it has no constraint");
+            return Err(Error::new(name.span(), message));
+        }
+        if let Some(own) = names::used(&draw.distribution, |used| *name == used).first() {
+            return Err(Error::new(own.span(), format!("the distribution of `{name}` uses `{name}` itself")));
+        }
+        self.check_sizes(&draw.distribution)?;
+        self.observations.push(draw);
+        Ok(())
+    }
+
+    /// Checks that a prior uses only parameters that are declared above.
+    fn check_prior(&self, draw: &Draw) -> Result<()> {
+        let name = &draw.name;
+        let later = |used: &str| {
+            let statements = self.description.statements.iter();
+            let mut names = statements.filter_map(|statement| match statement {
+                Statement::Draw(draw) => Some(&draw.name),
+                Statement::Let(value) => Some(&value.name),
+                _ => None,
+            });
+            names.any(|known| known == used) && !self.is_parameter(used) && !self.computed.contains_key(used)
+        };
+        if let Some(used) = names::used(&draw.distribution, later).first() {
+            let message = if *used == *name {
+                format!("the prior of `{name}` uses `{name}` itself")
+            } else {
+                format!("the prior of `{name}` uses `{used}`, which is declared below: move `{used}` above `{name}`")
+            };
+            return Err(Error::new(used.span(), message));
+        }
+        self.check_parameters_only(&draw.distribution, "a prior")
+    }
+
+    /// Checks that an expression uses neither data nor sizes.
+    fn check_parameters_only(&self, expression: &Expr, what: &str) -> Result<()> {
+        self.check_sizes(expression)?;
+        for used in names::used(expression, |name| self.is_data(name) || self.computed.contains_key(name)) {
+            if let Some(leaf) = self.data_below(&used.to_string()) {
+                let message = format!("{what} depends on parameters only, but `{used}` depends on the data `{leaf}`");
+                return Err(Error::new(used.span(), message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that an expression uses no size.
+    fn check_sizes(&self, expression: &Expr) -> Result<()> {
+        let is_size = |name: &str| self.description.sizes.iter().any(|size| size == name);
+        match names::used(expression, is_size).first() {
+            Some(used) => {
+                let message = format!("`{used}` is a size, which only shapes can use: `beta[{used}] ~ …;`");
+                Err(Error::new(used.span(), message))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn is_parameter(&self, name: &str) -> bool {
+        self.parameters.iter().any(|draw| draw.name == name)
+    }
+
+    fn is_data(&self, name: &str) -> bool {
+        self.description.data.iter().any(|leaf| leaf.name == name)
+    }
+
+    /// Returns a leaf of the data on which the value `name` depends.
+    fn data_below(&self, name: &str) -> Option<String> {
+        if self.is_data(name) {
+            return Some(name.to_owned());
+        }
+        let value = self.computed.get(name)?;
+        let names =
+            names::used(&value.value, |used| self.is_data(used) || (used != name && self.computed.contains_key(used)));
+        names.iter().find_map(|used| self.data_below(&used.to_string()))
+    }
+
+    /// Returns statements that bind the names that `expressions` use: parameters, data and computed values.
+    fn bindings(&self, expressions: &[&Expr]) -> TokenStream {
+        let mut needed = BTreeSet::new();
+        expressions.iter().for_each(|expression| self.need(expression, &mut needed));
+        let name = &self.description.name;
+        let parameters: Vec<_> =
+            self.parameters.iter().map(|draw| &draw.name).filter(|name| needed.contains(&name.to_string())).collect();
+        let data: Vec<_> = self
+            .description
+            .data
+            .iter()
+            .map(|leaf| &leaf.name)
+            .filter(|name| needed.contains(&name.to_string()))
+            .collect();
+        let params = (!parameters.is_empty()).then(|| quote!(let #name { #(#parameters,)* .. } = __params;));
+        let data_name = self.data_name();
+        let data = (!data.is_empty()).then(|| quote!(let #data_name { #(#data,)* .. } = __data;));
+        let values = self.description.statements.iter().filter_map(|statement| match statement {
+            Statement::Let(value) if needed.contains(&value.name.to_string()) => {
+                let (name, value) = (&value.name, self.cloned(&value.value));
+                Some(quote!(let #name = #value;))
+            }
+            _ => None,
+        });
+        quote!(#params #data #(#values)*)
+    }
+
+    /// Adds the names that `expression` uses, also through computed values.
+    fn need(&self, expression: &Expr, needed: &mut BTreeSet<String>) {
+        let known = |name: &str| self.is_parameter(name) || self.is_data(name) || self.computed.contains_key(name);
+        for used in names::used(expression, known) {
+            let used = used.to_string();
+            if needed.insert(used.clone())
+                && let Some(value) = self.computed.get(&used)
+            {
+                self.need(&value.value, needed);
+            }
+        }
+    }
+
+    /// Returns `expression` with clones of the tensors.
+    fn cloned(&self, expression: &Expr) -> Expr {
+        let parameters = self.parameters.iter().map(|draw| draw.name.to_string());
+        let data = self.description.data.iter().map(|leaf| leaf.name.to_string());
+        names::cloned(expression, &parameters.chain(data).chain(self.computed.keys().cloned()).collect())
+    }
+
+    /// Returns the expression of a distribution, with the distributions of the library in scope.
+    fn distribution(&self, draw: &Draw) -> TokenStream {
+        let distribution = self.cloned(&names::distribution(&draw.distribution));
+        quote_spanned!(at(&draw.distribution)=> {
+            #[allow(unused_imports)]
+            use ::sgmcmc::distributions::*;
+            #distribution
+        })
+    }
+
+    fn data_name(&self) -> Ident {
+        format_ident!("{}Data", self.description.name)
+    }
+
+    fn tokens(&self) -> Result<TokenStream> {
+        let Description { attributes, visibility, name, sizes, data, .. } = self.description;
+        let fields = self.parameters.iter().map(|draw| self.field(draw));
+        let values = self.parameters.iter().map(|draw| {
+            let name = &draw.name;
+            let shape = draw.shape.as_ref().map_or_else(|| quote!(1), |shape| quote!(#shape));
+            quote!(#name: ::sgmcmc::zeros([#shape]))
+        });
+        let data_struct = (!data.is_empty()).then(|| self.data_struct());
+        let (model_type, model) = (self.model_type(), self.model());
+        let doc = format!("The parameters of the model `{name}`.");
+        Ok(quote! {
+            #(#attributes)*
+            #[doc = #doc]
+            #[derive(::core::fmt::Debug, ::sgmcmc::TensorTree)]
+            #visibility struct #name { #(#fields),* }
+
+            #data_struct
+
+            impl #name {
+                /// Returns the model: its priors, the distribution of its observations, and its generated quantities.
+                #visibility fn model() -> #model_type {
+                    #model
+                }
+
+                /// Returns parameters of the given sizes, in the middle of their constraints, to start from.
+                ///
+                /// # Errors
+                ///
+                /// Returns an error if a shape does not allow the constraint, or a prior is invalid.
+                #visibility fn start(#(#sizes: usize),*) -> ::core::result::Result<Self, ::sgmcmc::gradient::Error> {
+                    ::sgmcmc::tree::prior::centered(&Self { #(#values),* })
+                }
+            }
+        })
+    }
+
+    /// Returns the field of a parameter.
+    fn field(&self, draw: &Draw) -> TokenStream {
+        let Draw { attributes, constraint, name, shape, .. } = draw;
+        let visibility = &self.description.visibility;
+        let rank = shape.as_ref().map_or(1, |shape| shape.len().max(1));
+        let (bindings, distribution) = (self.bindings(&[&draw.distribution]), self.distribution(draw));
+        let prior = if bindings.is_empty() {
+            distribution
+        } else {
+            quote_spanned!(at(&draw.distribution)=> |__params| { #bindings #distribution })
+        };
+        let constraint = constraint.as_ref().map(|constraint| quote!(#constraint,));
+        let doc = format!("The parameter `{name}`.");
+        quote!(#(#attributes)* #[doc = #doc] #[tree(#constraint prior = #prior)] #visibility #name: ::sgmcmc::burn::Tensor<#rank>)
+    }
+
+    /// Returns the struct of the data.
+    fn data_struct(&self) -> TokenStream {
+        let Description { visibility, name, data, .. } = self.description;
+        let data_name = self.data_name();
+        let leaves = data.iter().map(|DataLeaf { attributes, name, ty }| {
+            let doc = format!("The leaf `{name}`.");
+            quote!(#(#attributes)* #[doc = #doc] #visibility #name: #ty)
+        });
+        let doc = format!("The data of the model `{name}`. The first axis of every leaf is the observation.");
+        quote! {
+            #[doc = #doc]
+            #[derive(::core::fmt::Debug, ::sgmcmc::TensorTree)]
+            #visibility struct #data_name { #(#leaves),* }
+        }
+    }
+
+    fn model_type(&self) -> TokenStream {
+        let (name, data_name) = (&self.description.name, self.data_name());
+        let data = if self.description.data.is_empty() { quote!(()) } else { quote!(#data_name) };
+        quote!(::sgmcmc::Model<#name, #data>)
+    }
+
+    /// Returns the expression of the model.
+    fn model(&self) -> TokenStream {
+        let (name, data_name) = (&self.description.name, self.data_name());
+        let mut model = if self.observations.is_empty() {
+            quote!(::sgmcmc::Model::<#name>::described())
+        } else {
+            let expressions: Vec<&Expr> = self.observations.iter().map(|draw| &draw.distribution).collect();
+            let bindings = self.bindings(&expressions);
+            let distributions: Vec<_> = self.observations.iter().map(|draw| self.distribution(draw)).collect();
+            let leaves: Vec<_> = self.observations.iter().map(|draw| &draw.name).collect();
+            let (distributions, observed) = match (&distributions[..], &leaves[..]) {
+                ([distribution], [leaf]) => (quote!(#distribution), quote!(__data.#leaf)),
+                _ => (quote!((#(#distributions),*)), quote!((#(__data.#leaves),*))),
+            };
+            quote! {
+                ::sgmcmc::Model::observe(
+                    |__params: #name, __data: #data_name| { #bindings #distributions },
+                    |__data: #data_name| #observed,
+                )
+            }
+        };
+        for statement in &self.description.statements {
+            match statement {
+                Statement::Quantity(Named { name: quantity, value }) => {
+                    let (bindings, value, quantity) =
+                        (self.bindings(&[value]), self.cloned(value), quantity.to_string());
+                    model.extend(quote_spanned!(at(&value)=>
+                        .quantity(#quantity, |__params: #name| { #bindings #value })
+                    ));
+                }
+                Statement::Factor(value) => {
+                    let (bindings, value) = (self.bindings(&[value]), self.cloned(value));
+                    model.extend(quote_spanned!(at(&value)=> .factor(|__params: #name| { #bindings #value })));
+                }
+                Statement::Draw(_) | Statement::Let(_) => {}
+            }
+        }
+        model
+    }
+}

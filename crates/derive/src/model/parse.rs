@@ -1,0 +1,178 @@
+//! Parsing of `model!`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::token::{Brace, Bracket, Paren};
+use syn::{Attribute, Error, Expr, Ident, Result, Token, Type, Visibility, braced, bracketed, parenthesized};
+
+/// A parsed model.
+pub(crate) struct Description {
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) visibility: Visibility,
+    pub(super) name: Ident,
+    /// The sizes that are known only at run time.
+    pub(super) sizes: Vec<Ident>,
+    pub(super) data: Vec<DataLeaf>,
+    pub(super) statements: Vec<Statement>,
+}
+
+/// A leaf of the data.
+pub(super) struct DataLeaf {
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) name: Ident,
+    pub(super) ty: Type,
+}
+
+/// A statement of a model.
+pub(super) enum Statement {
+    /// `constraint name[shape] ~ distribution;`
+    Draw(Draw),
+    /// `let name = value;`
+    Let(Named),
+    /// `generate name = value;`
+    Quantity(Named),
+    /// `factor value;`
+    Factor(Expr),
+}
+
+/// A parameter with its prior, or the distribution of observations.
+pub(super) struct Draw {
+    pub(super) attributes: Vec<Attribute>,
+    /// The constraint, as in `#[tree(…)]`.
+    pub(super) constraint: Option<TokenStream>,
+    pub(super) name: Ident,
+    pub(super) shape: Option<Punctuated<Expr, Token![,]>>,
+    pub(super) distribution: Expr,
+}
+
+/// A value with a name.
+pub(super) struct Named {
+    pub(super) name: Ident,
+    pub(super) value: Expr,
+}
+
+mod keyword {
+    syn::custom_keyword!(data);
+    syn::custom_keyword!(generate);
+    syn::custom_keyword!(factor);
+}
+
+impl Parse for Description {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let attributes = input.call(Attribute::parse_outer)?;
+        let visibility = input.parse()?;
+        let name: Ident = input.parse().map_err(|error| {
+            let remedy = "a model begins with its name: `model! { Line data { x: Tensor<1>, y: Tensor<1> } … }`";
+            Error::new(error.span(), remedy)
+        })?;
+        if input.peek(Token![~]) || input.peek(Bracket) {
+            let remedy = "the first word is the name of the model: add it, as in `model! { Line … }`";
+            return Err(Error::new(name.span(), remedy));
+        }
+        let mut sizes = Vec::new();
+        if input.peek(Paren) {
+            let content;
+            parenthesized!(content in input);
+            sizes = Punctuated::<Ident, Token![,]>::parse_terminated(&content)?.into_iter().collect();
+        }
+        let mut data = Vec::new();
+        if input.peek(keyword::data) && input.peek2(Brace) {
+            input.parse::<keyword::data>()?;
+            let content;
+            braced!(content in input);
+            data = Punctuated::<DataLeaf, Token![,]>::parse_terminated(&content)?.into_iter().collect();
+        }
+        let mut statements = Vec::new();
+        while !input.is_empty() {
+            statements.push(input.parse()?);
+        }
+        Ok(Self { attributes, visibility, name, sizes, data, statements })
+    }
+}
+
+impl Parse for DataLeaf {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let attributes = input.call(Attribute::parse_outer)?;
+        let name = input.parse()?;
+        input.parse::<Token![:]>()?;
+        Ok(Self { attributes, name, ty: input.parse()? })
+    }
+}
+
+impl Parse for Statement {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let statement = if input.peek(Token![let]) {
+            input.parse::<Token![let]>()?;
+            Self::Let(input.parse()?)
+        } else if input.peek(keyword::generate) && input.peek2(Ident) {
+            input.parse::<keyword::generate>()?;
+            Self::Quantity(input.parse()?)
+        } else if input.peek(keyword::factor) && !input.peek2(Token![~]) && !input.peek2(Bracket) {
+            input.parse::<keyword::factor>()?;
+            Self::Factor(input.parse()?)
+        } else {
+            Self::Draw(input.parse()?)
+        };
+        if !input.peek(Token![;]) {
+            return Err(input.error("a statement ends with `;`"));
+        }
+        input.parse::<Token![;]>()?;
+        Ok(statement)
+    }
+}
+
+impl Parse for Named {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let name = input.parse()?;
+        if input.peek(Token![~]) {
+            return Err(input
+                .error("`let` and `generate` compute a value: write `=`, or leave out the word for a distribution"));
+        }
+        input.parse::<Token![=]>()?;
+        Ok(Self { name, value: input.parse()? })
+    }
+}
+
+impl Parse for Draw {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let attributes = input.call(Attribute::parse_outer)?;
+        let mut name: Ident = input.parse().map_err(|error| {
+            Error::new(error.span(), "expected a statement: `name ~ Distribution(…);`, `let`, `generate` or `factor`")
+        })?;
+        let mut constraint = None;
+        if input.peek(Ident) {
+            constraint = Some(quote!(#name));
+            name = input.parse()?;
+        } else if input.peek(Paren) && input.peek2(Ident) {
+            let content;
+            parenthesized!(content in input);
+            let bounds: TokenStream = content.parse()?;
+            constraint = Some(quote!(#name(#bounds)));
+            name = input.parse()?;
+        }
+        let mut shape = None;
+        if input.peek(Bracket) {
+            let content;
+            bracketed!(content in input);
+            shape = Some(Punctuated::parse_terminated(&content)?);
+        }
+        if input.peek(Token![=]) {
+            let remedy = format!(
+                "write `{name} ~ Distribution(…);` for a parameter or an observation, or `let {name} = …;` for a computed value"
+            );
+            return Err(input.error(remedy));
+        }
+        if input.peek(Token![:]) {
+            return Err(
+                input.error("a parameter has no type: write its shape after the name, as in `beta[3] ~ Normal(0, 1);`")
+            );
+        }
+        if !input.peek(Token![~]) {
+            return Err(input.error(format!("expected `~`, as in `{name} ~ Normal(0, 1);`")));
+        }
+        input.parse::<Token![~]>()?;
+        Ok(Self { attributes, constraint, name, shape, distribution: input.parse()? })
+    }
+}
