@@ -54,6 +54,8 @@ async function look(name, page) {
   // Only the plots on view are part of the document.
   const shown = () => page.locator("#shown article h3").allTextContents();
   const pager = page.locator("#parameters .pager").first();
+  assert.equal(await page.locator("#order").inputValue(), "worst", "something is wrong with this fit");
+  await page.selectOption("#order", "");
   const first = await shown();
   assert.equal(first.length, 4);
   assert.equal(await page.locator("#shown svg").count(), 4 * 5 + 2, "five plots each, and two with a prior");

@@ -361,6 +361,25 @@ fn reports_are_written_beside_the_fit_or_to_the_output() {
 }
 
 #[test]
+fn several_fits_are_compared_on_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, apart) = (saved(folder.path(), "one.sgmcmc", 0.0), saved(folder.path(), "apart.sgmcmc", 5.0));
+    with_groups(&one, [-1.0, -2.0, -3.0]);
+    with_groups(&apart, [-2.0, -3.0, -6.0]);
+    let page = folder.path().join("page.html");
+    let output = sgmcmc(&["report", text(&one), text(&apart), "-o", text(&page)]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let page = std::fs::read_to_string(page).unwrap();
+    for part in ["Differences to one.sgmcmc", "stacking weight", "Do not trust this fit yet", "4 values in all fits"] {
+        assert!(page.contains(part), "{part}");
+    }
+    let report = folder.path().join("one.html");
+    assert_eq!(sgmcmc(&["report", text(&one), "-o", text(&report)]).status.code(), Some(0));
+    let report = std::fs::read_to_string(report).unwrap();
+    assert!(["id=\"predictive\"", "LOO-PIT of y", "Pareto k", "table-csv"].iter().all(|part| report.contains(part)));
+}
+
+#[test]
 fn every_format_can_be_converted_and_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = saved(folder.path(), "fit.sgmcmc", 0.0);

@@ -13,7 +13,7 @@ mod plotter_text;
 mod text_chart;
 
 pub use error::{Error, Result};
-pub use page::{Gallery, Report};
+pub use page::{Gallery, Report, comparison};
 pub use plot::{Frame, Plot, Prior};
 pub use plots::Plots;
 pub use plotter::Plotter;

@@ -9,8 +9,9 @@ use super::Report;
 use super::html::{Escaped, number};
 use super::selection;
 use crate::error::Result;
-use crate::plot::{self, Frame, Plot};
+use crate::plot::{self, Frame, Plot, Prior};
 use crate::plotter::{ValueDraws, interval, statistic, statistics as names, variable};
+use crate::plotter_groups::{divergent, predictive, stored_prior};
 
 /// The largest number of rows of the forest plot.
 const FOREST_ROWS: usize = 60;
@@ -40,8 +41,9 @@ pub(super) fn overview(fit: &Fit, summary: &Summary, selected: &[usize]) -> Resu
     shown.sort_unstable();
     let intervals: Vec<_> = shown.iter().map(|&index| interval(fit, index, &rows[index])).collect();
     let mut html = format!(
-        "<div class=\"two\"><div><h3>Forest</h3><p class=\"hint\">Dot: mean; thick: quartiles; thin: 89 % interval. Hollow: R-hat above {}.{}</p>",
+        "<div class=\"two\"><div><h3>Forest</h3><p class=\"hint\">Dot: mean; thick: quartiles; thin: 89 % interval. Hollow: R-hat above {}, or ESS below {} per chain.{}</p>",
         Thresholds::default().r_hat,
+        Thresholds::default().ess_per_chain,
         if shown.len() < rows.len() {
             format!(" The {} worst of {} parameters.", shown.len(), rows.len())
         } else {
@@ -56,7 +58,7 @@ pub(super) fn overview(fit: &Fit, summary: &Summary, selected: &[usize]) -> Resu
         let have_draws = variables.iter().all(|v| v.chains.iter().any(|chain| !chain.is_empty()));
         if have_draws {
             html += "<div><h3>Pairs</h3><p class=\"hint\">The parameter with the worst R-hat or ESS, and the most correlated ones.</p>";
-            html += &figure(&plot::pair(&variables, &Frame::new("").size(600, 560))?);
+            html += &figure(&plot::pair_with_divergences(&variables, &divergent(fit), &Frame::new("").size(600, 560))?);
             html += "</div>";
         }
     }
@@ -67,20 +69,43 @@ pub(super) fn overview(fit: &Fit, summary: &Summary, selected: &[usize]) -> Resu
 pub(super) fn statistics(fit: &Fit) -> Result<String> {
     let names = names(fit);
     let mut html = String::from("<div class=\"grid\">");
+    let mut constants = Vec::new();
     for name in names.iter().take(MAX_STATISTICS) {
         let Some(lines) = statistic(fit, name) else { continue };
-        let finite = lines.iter().flat_map(|line| &line.values).any(|value| value.is_finite());
-        if finite {
-            let title = if name == "weight" { "weight (step size)" } else { name };
-            html += &figure(&plot::over_iterations(&lines, &panel(title))?);
+        let mut finite = lines.iter().flat_map(|line| &line.values).filter(|value| value.is_finite());
+        // A constant needs no plot.
+        let Some(first) = finite.next() else { continue };
+        let constant = finite.all(|value| value.to_bits() == first.to_bits());
+        if constant {
+            constants.push(format!("{} {}", title(fit, name), super::html::short(*first)));
+        } else {
+            html += &figure(&plot::over_iterations(&lines, &panel(title(fit, name)))?);
         }
     }
+    let energies: Vec<&[f64]> = fit.chains().iter().filter_map(|chain| chain.stat("energy")).collect();
+    if !energies.is_empty() {
+        html += &figure(&plot::energy(&energies, &panel("energy and its changes"))?);
+    }
     html += "</div>";
+    if !constants.is_empty() {
+        // Writing to a string does not fail.
+        let _ = write!(html, "<p class=\"hint\">Constant: {}.</p>", Escaped(&constants.join(", ")));
+    }
     if names.len() > MAX_STATISTICS {
         // Writing to a string does not fail.
         let _ = write!(html, "<p class=\"hint\">The first {MAX_STATISTICS} of {} statistics.</p>", names.len());
     }
     Ok(html)
+}
+
+/// Returns the title of a statistic.
+fn title<'n>(fit: &Fit, name: &'n str) -> &'n str {
+    match name {
+        "weight" => "step size",
+        "log_posterior" if fit.info().minibatch.is_some() => "log posterior, estimated from minibatches",
+        "log_posterior" => "log posterior",
+        name => name,
+    }
 }
 
 impl Report<'_> {
@@ -92,10 +117,11 @@ impl Report<'_> {
             let finite = |value: f64| if value.is_finite() { value.to_string() } else { String::new() };
             let _ = write!(
                 html,
-                "<script type=\"text/plain\" class=\"plots\" data-name=\"{}\" data-rhat=\"{}\" data-ess=\"{}\" data-line=\"{}\">",
+                "<script type=\"text/plain\" class=\"plots\" data-name=\"{}\" data-rhat=\"{}\" data-ess=\"{}\" data-worst=\"{}\" data-line=\"{}\">",
                 Escaped(&summary.names()[index]),
                 finite(row.r_hat),
                 finite(row.ess_bulk.min(row.ess_tail)),
+                selection::threshold_ratio(row, self.fit.chains().len()),
                 line(row)
             );
             html += &self.parameter(index)?;
@@ -110,10 +136,16 @@ impl Report<'_> {
         let mut html = String::new();
         if let Some(prior) = self.priors.get(&index) {
             html += &figure(&plot::prior_posterior(&chains, &weights, prior, &panel("prior and posterior"))?);
+        } else if let Some(draws) = stored_prior(self.fit, index) {
+            let frame = panel("prior and posterior");
+            html += &figure(&plot::prior_posterior(&chains, &weights, &Prior::Draws(draws), &frame)?);
+        }
+        html += &figure(&plot::trace(&chains, &panel("trace"))?);
+        // The ranks of one chain are uniform by construction.
+        if chains.len() > 1 {
+            html += &figure(&plot::rank(&chains, &panel("ranks"))?);
         }
         for plot in [
-            plot::trace(&chains, &panel("trace"))?,
-            plot::rank(&chains, &panel("ranks"))?,
             plot::density(&chains, &weights, &panel("density"))?,
             plot::autocorrelation(&chains, &panel("autocorrelation"))?,
             plot::running_mean(&chains, &weights, &panel("running mean ± 2 MCSE"))?,
@@ -125,7 +157,8 @@ impl Report<'_> {
 
     /// Returns the plots of the predictive checks. Empty if there are none.
     pub(super) fn checks(&self) -> Result<String> {
-        if self.predictive.is_empty() {
+        let stored = self.stored_checks()?;
+        if self.predictive.is_empty() && stored.is_empty() {
             return Ok(String::new());
         }
         let mut html = String::from("<section id=\"predictive\"><h2>Predictive checks</h2><div class=\"grid\">");
@@ -136,7 +169,25 @@ impl Report<'_> {
                 html += &figure(&plot::calibration(counts, &panel(title))?);
             }
         }
-        Ok(html + "</div></section>")
+        Ok(html + &stored + "</div></section>")
+    }
+
+    /// Returns the plots of the observed data, predictive draws and log-likelihoods that are stored with the fit.
+    fn stored_checks(&self) -> Result<String> {
+        let mut html = String::new();
+        for variable in self.fit.group("observed_data").map_or(&[][..], |group| &group.variables) {
+            let name = &variable.name;
+            if let Ok((observed, replications)) = predictive(self.fit, name) {
+                html += &figure(&plot::predictive(&observed.values, &replications, &panel(name.as_str()))?);
+            }
+            if let Ok(transforms) = self.fit.loo_pit(name) {
+                html += &figure(&plot::integral_transforms(&transforms, &panel(format!("LOO-PIT of {name}")))?);
+            }
+        }
+        if let Ok(loo) = self.fit.log_likelihood().and_then(|pointwise| pointwise.loo()) {
+            html += &figure(&plot::pareto_k(&loo.pareto_k, loo.good_k, &panel("Pareto k"))?);
+        }
+        Ok(html)
     }
 }
 

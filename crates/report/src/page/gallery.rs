@@ -39,6 +39,13 @@ impl Gallery {
         Self { title: title.into(), about: String::new(), sections: Vec::new() }
     }
 
+    /// Sets the title.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
+    }
+
     /// Sets the text below the title. In all texts, words between backticks are shown as code.
     #[must_use]
     pub fn about(mut self, text: &str) -> Self {

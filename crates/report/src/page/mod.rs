@@ -4,6 +4,7 @@
 //! are stored as text and are inserted into the document only while they are visible, so that a page with many
 //! parameters stays fast.
 
+mod comparison;
 mod figures;
 mod gallery;
 mod html;
@@ -19,6 +20,7 @@ use sgmcmc_fit::{Fit, Health, Thresholds};
 
 use crate::error::{Error, Result};
 use crate::plot::Prior;
+pub use comparison::comparison;
 pub use gallery::Gallery;
 use html::{Escaped, fill};
 
@@ -172,7 +174,9 @@ impl<'f> Report<'f> {
                 ("verdict", sections::verdict(&check)),
                 ("run", sections::run(self.fit)),
                 ("health", sections::health(&health.to_string())),
-                ("summary", sections::summary(&summary, self.fit, &selected)),
+                ("summary", sections::summary(&summary, self.fit, &selected, !check.passed())),
+                ("csv", sections::csv(&summary)),
+                ("orders", sections::orders(!check.passed()).to_owned()),
                 ("legend", sections::legend(self.fit.chains().len())),
                 ("overview", figures::overview(self.fit, &summary, &selected)?),
                 ("selection", sections::selection(selected.len(), summary.rows().len())),

@@ -39,12 +39,46 @@
     });
   });
 
+  // Downloads: the table with all digits, and figures as SVG in the colors of the page.
+  const save = (text, type, name) => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type }));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  };
+  const table = one("#table-csv");
+  if (table) {
+    const button = one("#csv");
+    button.hidden = false;
+    button.addEventListener("click", () => save(JSON.parse(table.textContent), "text/csv", "summary.csv"));
+  }
+  const downloadable = (figure, prefix) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "svg";
+    button.textContent = "SVG";
+    button.title = "Save this figure";
+    button.addEventListener("click", () => {
+      const svg = figure.querySelector("svg");
+      const style = getComputedStyle(document.documentElement);
+      const text = new XMLSerializer().serializeToString(svg)
+        .replace("<svg ", '<svg font-family="sans-serif" ')
+        .replace(/var\((--[a-z0-9]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
+      const label = `${prefix} ${svg.getAttribute("aria-label")}`.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");
+      save(text, "image/svg+xml", `${label || "figure"}.svg`);
+    });
+    figure.append(button);
+  };
+  for (const figure of all("main figure")) downloadable(figure, figure.closest("section")?.id ?? "");
+
   // The plots.
   const parameters = all("script.plots");
   const shown = one("#shown");
   let page = 0;
   const number = (text, otherwise) => (text === "" ? otherwise : Number(text));
   const orders = {
+    worst: (a, b) => number(b.dataset.worst, 0) - number(a.dataset.worst, 0),
     rhat: (a, b) => number(b.dataset.rhat, 0) - number(a.dataset.rhat, 0),
     ess: (a, b) => number(a.dataset.ess, Infinity) - number(b.dataset.ess, Infinity),
   };
@@ -57,6 +91,7 @@
     line.textContent = parameter.dataset.line;
     plots.className = "grid";
     plots.innerHTML = parameter.textContent;
+    for (const figure of all("figure", plots)) downloadable(figure, parameter.dataset.name);
     for (const svg of all("svg", plots)) svg.setAttribute("aria-label", `${name.textContent}: ${svg.getAttribute("aria-label")}`);
     element.append(name, line, plots);
     return element;

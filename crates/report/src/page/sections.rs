@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use sgmcmc_fit::{Check, Communication, Fit, Severity, Summary, Thresholds, TuningRecord, count};
 
 use super::html::{Escaped, number, short, words};
+use super::selection;
 
 /// The largest number of rows of the table.
 const MAX_ROWS: usize = 2000;
@@ -130,19 +131,58 @@ pub(super) fn health(text: &str) -> String {
     format!("<pre tabindex=\"0\">{}</pre>", Escaped(text.trim_end()))
 }
 
+/// Returns the table with all digits, as text for the script. Empty if the table is not complete.
+pub(super) fn csv(summary: &Summary) -> String {
+    if summary.rows().len() > MAX_ROWS {
+        return String::new();
+    }
+    // A JSON string without `<` cannot end the element.
+    let text = json_string(&summary.to_csv()).replace('<', "\\u003c");
+    format!("<script type=\"application/json\" id=\"table-csv\">{text}</script>\n")
+}
+
+/// Returns a text as a JSON string.
+fn json_string(text: &str) -> String {
+    let mut json = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => json.extend(['\\', c]),
+            '\n' => json += "\\n",
+            c if c.is_control() => _ = write!(json, "\\u{:04x}", u32::from(c)),
+            c => json.push(c),
+        }
+    }
+    json + "\""
+}
+
+/// Returns the first entries of the list of orders. The worst parameters come first if something is wrong.
+pub(super) fn orders(worst_first: bool) -> &'static str {
+    if worst_first {
+        "<option value=\"worst\">worst first</option><option value=\"\">as declared</option>"
+    } else {
+        "<option value=\"\">as declared</option><option value=\"worst\">worst first</option>"
+    }
+}
+
 /// Returns the rows of the summary table. The names of the `selected` parameters are links to their plots.
-pub(super) fn summary(summary: &Summary, fit: &Fit, selected: &[usize]) -> String {
+pub(super) fn summary(summary: &Summary, fit: &Fit, selected: &[usize], worst_first: bool) -> String {
     let rows = summary.rows();
     let thresholds = Thresholds::default();
     let min_ess = thresholds.ess_per_chain * fit.chains().len() as f64;
     let mut html = String::new();
-    for (index, (name, row)) in summary.names().iter().zip(rows).enumerate().take(MAX_ROWS) {
-        let name = Escaped(name);
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    if worst_first {
+        let ratio = |index: usize| selection::threshold_ratio(&rows[index], fit.chains().len());
+        order.sort_by(|a, b| ratio(*b).total_cmp(&ratio(*a)));
+    }
+    for index in order.into_iter().take(MAX_ROWS) {
+        let (row, name) = (&rows[index], Escaped(&summary.names()[index]));
+        let title = name;
         let name = match selected.binary_search(&index) {
             Ok(_) => format!("<a href=\"#parameters\" data-show=\"{name}\">{name}</a>"),
             Err(_) => name.to_string(),
         };
-        let _ = write!(html, "<tr><th scope=\"row\">{name}</th>");
+        let _ = write!(html, "<tr><th scope=\"row\" title=\"{title}\">{name}</th>");
         for value in [row.mean, row.sd, row.eti89_lb, row.eti89_ub] {
             let _ = write!(html, "<td>{}</td>", number(value));
         }

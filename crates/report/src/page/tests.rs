@@ -17,7 +17,13 @@ fn fit(name: &str, width: usize, chains: usize, draws: usize, value: impl Fn(usi
             let values: Vec<f64> = (0..width).map(|element| value(chain, draw, element)).collect();
             let (iteration, log_posterior) = (draw as u64 + 1, -values.first().copied().unwrap_or(0.0));
             draws_of_chain
-                .push(&Draw { iteration, values: &values, weight: 1.0, log_posterior, stats: &[0.1] })
+                .push(&Draw {
+                    iteration,
+                    values: &values,
+                    weight: 1.0,
+                    log_posterior,
+                    stats: &[0.1 + 1e-6 * draw as f64],
+                })
                 .unwrap();
         }
         draws_of_chain
@@ -58,7 +64,7 @@ fn the_page_has_all_sections() {
         "aria-label=\"density\"",
         "aria-label=\"autocorrelation\"",
         "aria-label=\"running mean ± 2 MCSE\"",
-        "aria-label=\"log_posterior\"",
+        "aria-label=\"log posterior\"",
         "aria-label=\"alpha\"",
         "aria-label=\"prior and posterior\"",
         "aria-label=\"answers\"",
@@ -118,7 +124,7 @@ fn names_are_escaped() {
     let page = Report::new(&fit).html().unwrap();
     assert!(!page.contains("alert(1)</script>"));
     assert_eq!(page.matches("<script>").count(), 1);
-    assert_eq!(page.matches("</script>").count(), 1 + 2);
+    assert_eq!(page.matches("</script>").count(), 1 + 2 + 1);
 }
 
 #[test]
@@ -153,7 +159,28 @@ fn of_many_parameters_the_worst_are_plotted() {
     assert_eq!(page.matches("class=\"plots\"").count(), 5);
     assert!(page.contains("data-name=\"x[777]\""));
     assert!(page.contains("5 parameters with the worst R-hat and ESS, of 1000"));
-    assert_eq!(page.matches("<tr><th scope=\"row\">").count(), 1000);
+    assert_eq!(page.matches("<tr><th scope=\"row\" title=").count(), 1000);
+}
+
+#[test]
+fn the_worst_parameters_come_first_if_something_is_wrong() {
+    let page = |shift: f64| {
+        let value = |chain, draw, element| {
+            scrambled(chain, draw, element) + if element == 2 { shift * chain as f64 } else { 0.0 }
+        };
+        Report::new(&fit("x", 4, 2, 1000, value)).html().unwrap()
+    };
+    let first = |page: &str| page.split("<tr><th scope=\"row\" title=\"").nth(1).unwrap()[..4].to_owned();
+    assert_eq!((first(&page(0.0)), first(&page(3.0))), ("x[0]".to_owned(), "x[2]".to_owned()));
+    assert!(page(3.0).contains("<select id=\"order\"><option value=\"worst\">"));
+    assert!(page(0.0).contains("<select id=\"order\"><option value=\"\">"));
+}
+
+#[test]
+fn one_chain_has_no_rank_plot_and_a_constant_no_line() {
+    let page = Report::new(&fit("x", 2, 1, 200, scrambled)).html().unwrap();
+    assert!(!page.contains("aria-label=\"ranks\"") && page.contains("aria-label=\"trace\""));
+    assert!(!page.contains("aria-label=\"step size\"") && page.contains("Constant: step size 1."));
 }
 
 #[test]

@@ -49,13 +49,18 @@ pub fn energy<C: AsRef<[f64]>>(chains: &[C], frame: &Frame) -> Result<Plot> {
     }
     let densities = [&centered, &changes].map(|values| KernelDensity::of(values, &[]));
     let peak = densities.iter().flatten().map(KernelDensity::peak).fold(0.0, f64::max);
-    let smallest = chains.iter().map(|chain| missing_information(chain.as_ref())).fold(f64::NAN, f64::min);
+    let finite = |chain: &C| chain.as_ref().iter().copied().filter(|value| value.is_finite()).collect::<Vec<_>>();
+    let smallest = chains.iter().map(|chain| missing_information(&finite(chain))).fold(f64::NAN, f64::min);
     Plot::draw(frame, |area| {
         let positions = densities.iter().flatten().flat_map(|density| density.points.iter().map(|point| point.0));
         let Some(x) = range_of(positions, 0.01).filter(|_| peak > 0.0) else {
             return message(area, frame.title(), "needs energies that vary");
         };
-        let label = format!("energy minus its mean; fraction of missing information ≥ {smallest:.2}");
+        let label = if smallest.is_finite() {
+            format!("energy minus its mean; fraction of missing information ≥ {smallest:.2}")
+        } else {
+            "energy minus its mean".to_owned()
+        };
         let mut chart = Axes::new(frame.title(), x, 0.0..1.06 * peak).labels(&label, "").unnumbered().draw(area)?;
         legend(area, &[("energy", palette::chain(0)), ("changes", palette::chain(1))])?;
         for (number, density) in densities.iter().enumerate() {

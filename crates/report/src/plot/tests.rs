@@ -32,6 +32,8 @@ fn all(chains: &[Vec<f64>], title: &str) -> Vec<Plot> {
         .iter()
         .map(|draws| Line { iterations: (1..=draws.len() as u64).collect(), values: draws.clone() })
         .collect();
+    let divergent: Vec<Vec<bool>> =
+        chains.iter().map(|draws| (0..draws.len()).map(|draw| draw.is_multiple_of(7)).collect()).collect();
     let prior = Prior::density(|x| (-0.5 * x * x).exp());
     let plots = [
         trace(chains, &frame),
@@ -46,6 +48,14 @@ fn all(chains: &[Vec<f64>], title: &str) -> Vec<Plot> {
         prior_posterior(chains, none, &Prior::Draws(noise(100, 9)), &frame),
         predictive(chains.first().map_or(&[], Vec::as_slice), chains, &frame),
         calibration(&chains.iter().map(Vec::len).collect::<Vec<_>>(), &frame),
+        ess_evolution(chains, 400.0, &frame),
+        r_hat_evolution(chains, 1.01, &frame),
+        energy(chains, &frame),
+        parallel(&[variable("a"), variable(title)], &divergent, &frame),
+        pair_with_divergences(&[variable(title), variable("b")], &divergent, &frame.clone().size(600, 600)),
+        pareto_k(chains.first().map_or(&[], Vec::as_slice), 0.7, &frame),
+        reliability(&[0.1, 0.4, 0.9], &[0.0, 1.0, 1.0], &frame),
+        integral_transforms(&[0.0, 0.5, 1.0], &frame),
     ];
     plots.into_iter().map(Result::unwrap).collect()
 }
