@@ -1,6 +1,6 @@
 //! Chains of several runs as one fit.
 
-use sgmcmc_gradient::Result;
+use sgmcmc_gradient::{Error, Result};
 
 use crate::info::RunInfo;
 use crate::{Bias, Fit};
@@ -9,12 +9,12 @@ impl Fit {
     /// Returns this fit with the chains of `other` after its own, for instance of a run with another seed.
     ///
     /// Settings of the run in which the two fits differ are left out. Arrays that were stored with either fit, such as
-    /// log-likelihoods, are left out, because they belong to the chains of one fit. To combine posteriors of different
-    /// data, chains are not joined like this.
+    /// log-likelihoods, are left out, because they belong to the chains of one fit.
     ///
     /// # Errors
     ///
-    /// Returns an error if the names or the shapes of the parameters differ.
+    /// Returns an error if the names or the shapes of the parameters differ, or if the runs have seen different shards of
+    /// a data set. Shards are combined, not joined.
     ///
     /// # Examples
     ///
@@ -29,6 +29,10 @@ impl Fit {
     /// ```
     pub fn join_chains(mut self, other: Self) -> Result<Self> {
         self.layout.check_same(&other.layout)?;
+        if self.info.shard != other.info.shard {
+            let reason = "the runs have seen different shards of the data; combine their fits instead".into();
+            return Err(Error::Draws { reason });
+        }
         self.info = joined(self.info, other.info);
         self.chains.extend(other.chains);
         self.outcomes.extend(other.outcomes);
@@ -63,6 +67,8 @@ fn joined(one: RunInfo, other: RunInfo) -> RunInfo {
         seconds: [one.seconds, other.seconds].concat(),
         bias: if one.bias == other.bias { one.bias } else { Bias::Unknown },
         tuning: if one.tuning == other.tuning { one.tuning } else { None },
+        shard: one.shard,
+        communication: if one.communication == other.communication { one.communication } else { None },
         version: text(one.version, &other.version),
     }
 }

@@ -191,15 +191,13 @@ fn open_part(
     let skipped = skip_lines(path, reader.as_mut(), format.skip, longest)?;
     // Comments before the header belong to it.
     let mut head = Vec::new();
-    while header {
+    let mut before_names = header;
+    while before_names {
         let mut line = Vec::new();
         let length = read_line(&mut reader, &mut line, longest).map_err(fail)?;
         head.extend_from_slice(&line);
-        if length == 0
-            || !(line.first().copied() == format.comment && format.comment.is_some() || line.trim_ascii().is_empty())
-        {
-            break;
-        }
+        let comment = format.comment.is_some() && line.first().copied() == format.comment;
+        before_names = length > 0 && (comment || line.trim_ascii().is_empty());
     }
     let begin = skipped + head.len() as u64;
     let mut file = open_plain(path)?;
