@@ -21,7 +21,7 @@ struct Params {
 
 fn model() -> Model<Params, Tensor<1>> {
     Model::new(|p: Params, x: Tensor<1>| {
-        let shift = p.weights.slice([0..1]);
+        let shift = p.weights.narrow(0, 0, 1);
         Normal::new(p.mean + shift, p.sigma).log_prob(x)
     })
     .prior(|p: Params| {

@@ -257,7 +257,8 @@ mod tests {
     fn jacobians_are_those_of_differences() {
         let low = || full([1], -0.7);
         let high = || full([1], 2.3);
-        let transforms: [(&str, Box<dyn Fn(f64) -> Transformed<1>>); 5] = [
+        type Transform = Box<dyn Fn(f64) -> Transformed<1>>;
+        let transforms: [(&str, Transform); 5] = [
             ("between", Box::new(move |y| between(full([1], y), low(), high()))),
             ("between a number and a tensor", Box::new(move |y| between(full([1], y), -0.2, high()))),
             ("between numbers", Box::new(move |y| between(full([1], y), -0.2, 1))),

@@ -116,7 +116,7 @@ fn joined(all: Fit, more: Fit) -> Result<Fit> {
         gradients: [&a.gradients[..], &b.gradients].concat(),
         undefined: [&a.undefined[..], &b.undefined].concat(),
         seconds: [&a.seconds[..], &b.seconds].concat(),
-        bias: Bias::worst([a.bias.clone(), b.bias.clone()].into_iter()),
+        bias: Bias::worst([a.bias.clone(), b.bias.clone()]),
         communication: Some(Communication::of_ranks(a.communication.into_iter().chain(b.communication))),
         ..a
     };

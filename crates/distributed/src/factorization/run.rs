@@ -93,12 +93,13 @@ impl<L: EntryLikelihood> BlockSampler<L> {
             self.step()?;
             let t = self.iteration();
             let after = t.saturating_sub(run.burn_in);
-            if after > 0 && after.div_ceil(chains as u64).is_multiple_of(run.thin) {
-                if let Some(Factors { rows, columns }) = self.factors()? {
-                    values.push(t as f64);
-                    values.push(self.model.step_size.at(t - 1));
-                    values.extend(rows.into_iter().chain(columns));
-                }
+            if after > 0
+                && after.div_ceil(chains as u64).is_multiple_of(run.thin)
+                && let Some(Factors { rows, columns }) = self.factors()?
+            {
+                values.push(t as f64);
+                values.push(self.model.step_size.at(t - 1));
+                values.extend(rows.into_iter().chain(columns));
             }
             if let Some(BlockCheckpoints { store, every }) = &mut checkpoints
                 && (t.is_multiple_of((*every).max(1)) || t == end)
