@@ -86,8 +86,9 @@ pub(crate) const CHECKED_STEPS: usize = 4;
 ///
 /// // The means of the states are parameters. The chain stays with probability 0.9.
 /// let model = Model::new(|means: Tensor<1>, y: Tensor<2>| {
-///     let stay = (means.ones_like() * 0.8).diag::<2>();
-///     let moves = (stay + 0.1).log().unsqueeze::<3>();
+///     let one = means.clone().narrow(0, 0, 1).ones_like();
+///     let (stay, leave) = (one.clone() * 0.9_f64.ln(), one * 0.1_f64.ln());
+///     let moves: Tensor<3> = Tensor::cat(vec![stay.clone(), leave.clone(), leave, stay], 0).reshape([1, 2, 2]);
 ///     let start = y.clone().narrow(1, 0, 1).repeat_dim(1, 2).zeros_like() + 0.5_f64.ln();
 ///     let forward = scan(start, y, 1, |log_p: Tensor<2>, y: Tensor<2>| {
 ///         let seen = log_p + Normal::new(means.clone().unsqueeze::<2>(), 1.0).log_prob(y.repeat_dim(1, 2));
