@@ -55,7 +55,7 @@ impl ValueDifference {
 /// The differences of two fits; see [`Fit::difference`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct FitDifference {
-    /// Whether all draws of the common values are equal, bit for bit.
+    /// True if all draws of the common values are equal, bit for bit.
     pub same_draws: bool,
     /// The differences of the common values, the largest first.
     pub values: Vec<ValueDifference>,

@@ -79,7 +79,7 @@ impl Entries {
         }
     }
 
-    /// Whether an entry is free.
+    /// True if an entry is free.
     fn is_free(self, i: usize, j: usize) -> bool {
         match self {
             Self::Symmetric => i >= j,

@@ -124,7 +124,7 @@ struct Core<'a> {
     /// The nodes of the recurrence by the nodes of the body.
     copied: Vec<Option<NodeId>>,
     dependent: Vec<bool>,
-    /// Whether each node of the body depends on an input or on a state that is not open.
+    /// For each node of the body, true if it depends on an input or on a state that is not open.
     varies: Vec<bool>,
     states: usize,
     /// The nodes of the body that become inputs and invariants.

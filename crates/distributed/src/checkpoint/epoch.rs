@@ -59,7 +59,7 @@ impl std::fmt::Debug for EpochCheckpoints {
     }
 }
 
-/// What a rank resumes from.
+/// The state from which a rank resumes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resumed {
     /// The state of the last epoch.
@@ -81,7 +81,7 @@ struct Saved {
     state: Vec<u8>,
 }
 
-/// What a rank tells the others about an epoch that it has.
+/// The description of a stored epoch that a rank sends to the others.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Announced {
     ranks: u64,

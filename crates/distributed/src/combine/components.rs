@@ -187,7 +187,7 @@ struct Component<'a> {
     totals: Totals,
 }
 
-/// What the weight of a component depends on.
+/// The quantities that determine the weight of a component.
 #[derive(Clone)]
 struct Totals {
     /// The sum of the chosen draws.

@@ -227,7 +227,7 @@ pub const METHODS: &[Method] = &[
 ///
 /// # Errors
 ///
-/// Returns an error with the names of all methods if there is none of this name.
+/// Returns an error with the names of all methods if the name is unknown.
 ///
 /// # Examples
 ///

@@ -161,7 +161,7 @@ impl<L: EntryLikelihood> BlockSampler<L> {
     }
 }
 
-/// What a fit says about its run.
+/// The description of the run in its fit.
 struct RunLength {
     run: BlockRun,
     seconds: f64,

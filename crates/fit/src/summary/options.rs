@@ -73,7 +73,7 @@ pub struct SummaryOptions {
     pub interval: IntervalKind,
     /// The probability of the interval.
     pub probability: f64,
-    /// Whether there is a column with the median.
+    /// True if there is a column with the median.
     pub median: bool,
     /// The probabilities of the quantiles that have a column each.
     pub quantiles: Vec<f64>,
@@ -84,7 +84,7 @@ pub struct SummaryOptions {
     pub order: SummaryOrder,
     /// The largest number of rows. `None` keeps all.
     pub top: Option<usize>,
-    /// Whether there is a column with the effective sample size of the bulk per second of the run time of all chains.
+    /// True if there is a column with the effective sample size of the bulk per second of the run time of all chains.
     pub ess_per_second: bool,
 }
 
