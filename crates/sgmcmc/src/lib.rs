@@ -185,10 +185,10 @@ pub mod prelude {
     #[doc(no_inline)]
     pub use crate::{
         Builder, Columns, Constraint, Dataset, Fit, FitFiles, FitTensors, IntoDataset, Model, Named, Posterior,
-        Sampler, Starts, StepSize, Summary, TensorTree, array, full, model, ones, progress, zeros,
+        Sampler, Starts, StepSize, TensorTree, array, full, model, ones, progress, zeros,
     };
     #[doc(no_inline)]
-    pub use sgmcmc_core::burn::{Bool, Device, Int, Tensor};
+    pub use sgmcmc_core::burn::{Device, Int, Tensor};
     #[cfg(feature = "report")]
     #[doc(no_inline)]
     pub use sgmcmc_report::Plots;

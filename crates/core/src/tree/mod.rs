@@ -81,6 +81,7 @@ pub trait TensorTree: Send + Sync + Sized + 'static {
 /// # Examples
 ///
 /// ```
+/// use sgmcmc::burn::Bool;
 /// use sgmcmc::prelude::*;
 /// use sgmcmc::tree::{Path, Visitor};
 ///
