@@ -5,9 +5,9 @@
 //! nodes does not depend on the number of steps.
 //!
 //! Only the part of the body through which a state depends on the previous one is computed step by step, as the
-//! [`Recurrence`](crate::graph::Recurrence) of an [`Op::Scan`](crate::graph::Op::Scan). Everything before and after it
-//! is computed for all steps at once (see [`lift`]), and a state whose new value does not depend on a state, such as the
-//! last observation, is a shifted array. For the variance of a GARCH(1,1) model, h′ = ω + α x² + β h, the sums ω + α x²
+//! [`Recurrence`](crate::graph::Recurrence) of an [`Op::Scan`]. Everything before and after it is computed for all steps
+//! at once (see [`lift`]), and a state whose new value does not depend on a state, such as the last observation, is a
+//! shifted array. For the variance of a GARCH(1,1) model, h′ = ω + α x² + β h, the sums ω + α x²
 //! and the log-likelihood are vectors over time, and the recurrence is a multiplication and an addition.
 //!
 //! The adjoint of a recurrence is a recurrence in the reverse direction: λ = Jᵀ λ′ + g, where J is the Jacobian of the
