@@ -86,7 +86,7 @@ impl Methods {
             });
             self.has_prior.push(quote!(#tree::HAS_PRIOR));
             self.log_priors.push(quote!(#tree::log_prior(&self.#member)));
-            self.draws.push(quote!(drawn.#member = draws.within(#name, &self.#member);));
+            self.draws.push(quote!(drawn.#member = draws.within::<#ty>(#name, &self.#member);));
             return;
         };
         let explicit = match constraint {

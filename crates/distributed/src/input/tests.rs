@@ -27,6 +27,7 @@ fn shards_of_another_shape_and_damaged_shards_are_named() {
     fs::write(path(1), bytes).unwrap();
     let error = open().unwrap_err().to_string();
     assert!(error.contains("rank 1 of 3") && error.contains("shard-1.mapped") && error.contains("checksum"), "{error}");
+    write(1, 2);
     fs::remove_file(path(0)).unwrap();
     let error = open().unwrap_err().to_string();
     assert!(error.contains("rank 0 of 3") && error.contains("shard-0.mapped"), "{error}");
