@@ -26,6 +26,7 @@ pub mod distributions;
 pub mod engine;
 mod fit;
 pub mod model;
+pub mod sequence;
 pub mod special;
 mod transform;
 pub mod tree;

@@ -24,6 +24,7 @@ pub use fit_files::FitFiles;
 
 pub use sgmcmc_core::burn;
 pub use sgmcmc_core::distributions;
+pub use sgmcmc_core::sequence;
 pub use sgmcmc_core::special;
 pub use sgmcmc_core::tree;
 pub use sgmcmc_core::{

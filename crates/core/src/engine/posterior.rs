@@ -11,9 +11,10 @@ use super::{Engine, support};
 use crate::array::default_device;
 use crate::data::Dataset;
 use crate::model::Model;
+use crate::sequence::{briefly, is_brief};
 use crate::tree::{TensorTree, TreeLayout};
-use sgmcmc_gradient::data::fingerprint;
-use sgmcmc_gradient::error::{Error, Result};
+use sgmcmc_gradient::data::{Rows, fingerprint};
+use sgmcmc_gradient::error::{Closure, Error, Result};
 use sgmcmc_gradient::fingerprint::Fingerprint;
 use sgmcmc_gradient::{ConditionOn, Evaluator, Layout, Target};
 
@@ -175,6 +176,10 @@ impl<P: TensorTree, D: TensorTree> Posterior<P, D> {
     /// # Ok::<(), sgmcmc::Error>(())
     /// ```
     pub fn explain(&self, start: &P) -> Result<String> {
+        briefly(|| self.description(start)).0
+    }
+
+    fn description(&self, start: &P) -> Result<String> {
         let eager = Eager::new(self, start)?;
         Ok(match self.engine {
             Engine::Eager => "eager: requested\n".into(),
@@ -210,21 +215,68 @@ impl<P: TensorTree, D: TensorTree> Posterior<P, D> {
     /// # Ok::<(), sgmcmc::Error>(())
     /// ```
     pub fn evaluator(&self, start: &P) -> Result<Box<dyn Evaluator>> {
+        // The checks execute the first steps of long loops only. All steps are executed once afterwards.
+        let (made, cut) = briefly(|| self.checked_evaluator(start));
+        let mut made = made?;
+        if cut && !is_brief() {
+            made.check_all_steps(start)?;
+        }
+        Ok(made.evaluator)
+    }
+
+    fn checked_evaluator(&self, start: &P) -> Result<Made> {
         let eager = Eager::new(self, start)?;
         self.supported.get_or_init(|| support::check(&eager)).clone()?;
         match self.engine {
-            Engine::Eager => Ok(Box::new(eager.with_mixing())),
-            Engine::Auto if self.device != default_device() => Ok(Box::new(eager.with_mixing())),
+            Engine::Eager => Ok(Made::eager(eager)),
+            Engine::Auto if self.device != default_device() => Ok(Made::eager(eager)),
             Engine::Auto => match compiled::evaluator(self, eager) {
-                Ok(evaluator) => Ok(evaluator),
+                Ok(evaluator) => Ok(Made { evaluator, is_compiled: true }),
                 Err(error) => {
                     error.warn_once();
-                    Ok(Box::new(Eager::new(self, start)?.with_mixing()))
+                    Ok(Made::eager(Eager::new(self, start)?))
                 }
             },
-            Engine::Compiled => {
-                compiled::evaluator(self, eager).map_err(|error| Error::NotCompiled { reason: error.to_string() })
-            }
+            Engine::Compiled => match compiled::evaluator(self, eager) {
+                Ok(evaluator) => Ok(Made { evaluator, is_compiled: true }),
+                Err(error) => Err(Error::NotCompiled { reason: error.to_string() }),
+            },
+        }
+    }
+}
+
+/// A new evaluator.
+struct Made {
+    evaluator: Box<dyn Evaluator>,
+    is_compiled: bool,
+}
+
+impl Made {
+    fn eager<P: TensorTree, D: TensorTree>(eager: Eager<P, D>) -> Self {
+        Self { evaluator: Box::new(eager.with_mixing()), is_compiled: false }
+    }
+
+    /// Checks that the log density is finite at `start`, where the other checks executed the first steps of long loops.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if it is not.
+    fn check_all_steps<P: TensorTree>(&mut self, start: &P) -> Result<()> {
+        let Self { evaluator, is_compiled } = self;
+        let theta = TreeLayout::flatten(evaluator.layout(), start)?;
+        let rows = Rows::range(0..evaluator.observations().min(2));
+        // A compiled gradient costs little more than the value, and its program exists already.
+        let value = if *is_compiled {
+            evaluator.posterior(&theta, rows, &mut vec![0.0; theta.len()])
+        } else {
+            evaluator.log_density(&theta, rows)
+        };
+        match value {
+            Ok(value) if value.is_finite() => Ok(()),
+            Ok(value) => Err(Error::DensityNotFinite { closure: Closure::LogLikelihood, value }),
+            // Observations that depend on each other are evaluated together, not two of them.
+            Err(Error::MixedRows { .. }) => Ok(()),
+            Err(error) => Err(error),
         }
     }
 }

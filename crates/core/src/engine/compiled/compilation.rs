@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use sgmcmc_compiler::differentiate::{RowAdjoint, differentiate};
 use sgmcmc_compiler::graph::{Graph, NodeId, Op};
@@ -58,6 +58,10 @@ pub(super) struct Compilation {
     model: StableGraph,
     /// Subgraphs that are derived on first use.
     lazy: OnceLock<Result<LazySubgraphs, CompileError>>,
+    /// The number of observations of the data.
+    observations: usize,
+    /// The model with the first steps of its loops, if it has long loops, for comparisons with the eager engine.
+    pub(super) brief: Option<Arc<Compilation>>,
 }
 
 /// Subgraphs that are derived on first use, because many chains do not need them.
@@ -101,8 +105,9 @@ impl Compilation {
     /// # Errors
     ///
     /// Returns the error of the compiler.
-    pub(super) fn new(captured: Captured, layout: Layout) -> Result<Self, CompileError> {
-        let Captured { graph, parameters, likelihood, prior, operations, signature } = captured;
+    pub(super) fn new(captured: Captured, layout: Layout, observations: usize) -> Result<Self, CompileError> {
+        let Captured { graph, parameters, likelihood, prior, operations, signature, brief } = captured;
+        let brief = brief.map(|brief| Self::new(*brief, layout.clone(), observations).map(Arc::new)).transpose()?;
         let summed = likelihood.is_some_and(|likelihood| likelihood.summed);
         let model = StableGraph::new(&graph, likelihood.map(|likelihood| likelihood.node), prior, &parameters)?;
         let both = (model.likelihood, model.prior);
@@ -117,6 +122,8 @@ impl Compilation {
             posterior: if let (Some(row), Some(shared)) = both { Some(model.posterior(row, shared)?) } else { None },
             model,
             lazy: OnceLock::new(),
+            observations,
+            brief,
         })
     }
 
@@ -132,7 +139,9 @@ impl Compilation {
 
     /// Compiles a program with its own buffers.
     pub(super) fn program<T: Real>(&self, subgraph: &Option<Subgraph>) -> Result<Option<Program<T>>, CompileError> {
-        let compile = |subgraph: &Subgraph| Program::compile(&subgraph.graph, &subgraph.outputs, &self.leaves());
+        let compile = |subgraph: &Subgraph| {
+            Program::compile_for(&subgraph.graph, &subgraph.outputs, &self.leaves(), self.observations)
+        };
         subgraph.as_ref().map(compile).transpose().map_err(CompileError::from)
     }
 

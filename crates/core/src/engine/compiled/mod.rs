@@ -39,6 +39,7 @@ use sgmcmc_gradient::{Evaluator, ModelIdentity};
 
 use super::Posterior;
 use crate::array::dtype;
+use crate::sequence::briefly;
 use crate::tree::TensorTree;
 use sgmcmc_gradient::data::{Precision, Rows, Selection, Weights};
 use sgmcmc_gradient::error::{Error, Result};
@@ -102,8 +103,9 @@ fn compile<P: TensorTree, D: TensorTree>(
 ) -> std::result::Result<Arc<Compilation>, CompileError> {
     posterior.compiled().get_or_compile(eager.layout(), || {
         let captured = capture::capture(posterior, eager.template(), eager.layout(), dtype(eager.precision()))?;
-        let compilation = Compilation::new(captured, eager.layout().clone())?;
-        check::check(posterior, eager, &compilation)?;
+        let compilation = Compilation::new(captured, eager.layout().clone(), eager.observations())?;
+        let compared = compilation.brief.as_deref().unwrap_or(&compilation);
+        briefly(|| check::check(posterior, eager, compared)).0?;
         Ok(compilation)
     })
 }

@@ -4,10 +4,13 @@
 //! run. At random intervals, a requested gradient is also computed by the eager engine. The draws do not depend on the
 //! comparison.
 
-use sgmcmc_compiler::program::Real;
+use sgmcmc_compiler::program::{Output, Real};
 
-use super::Compiled;
 use super::check::{Closeness, Difference, EAGER_GRADIENT, Engines, Evaluated};
+use super::compilation::Compilation;
+use super::run::{Task, run};
+use super::{Compiled, not_compiled};
+use crate::sequence::briefly;
 use crate::tree::TensorTree;
 use sgmcmc_gradient::Evaluator;
 use sgmcmc_gradient::data::Rows;
@@ -63,13 +66,34 @@ impl<P: TensorTree, D: TensorTree, T: Real> Compiled<P, D, T> {
             return Ok(());
         }
         let mut compiled = Evaluated::zero(theta.len());
-        compiled.value =
-            self.prior(theta, &mut compiled.gradient)? + self.run_likelihood(theta, rows, &mut compiled.gradient)?;
+        let grad = &mut compiled.gradient;
+        compiled.value = match self.compilation.brief.clone() {
+            Some(brief) => self.run_brief(&brief, theta, rows, grad)?,
+            None => self.prior(theta, grad)? + self.run_likelihood(theta, rows, grad)?,
+        };
         let engines = Engines { posterior: &self.posterior, eager: &self.eager };
+        // Loops are compared in their first steps, because the time of a backward pass of the eager engine is quadratic
+        // in the number of steps.
+        let (found, _) = briefly(|| engines.difference(theta, rows, &compiled, Closeness::Function));
         // Points at which the eager engine fails are not compared.
-        match engines.difference(theta, rows, &compiled, Closeness::Function).unwrap_or_default() {
+        match found.unwrap_or_default() {
             None => Ok(()),
             Some(Difference { what, compiled, eager }) => Err(Error::EnginesDisagree { what, compiled, eager }),
         }
+    }
+
+    /// Adds the gradient of the log posterior of `rows` with the first steps of its loops, and returns the value.
+    fn run_brief(&self, brief: &Compilation, theta: &[f64], rows: Rows<'_>, grad: &mut [f64]) -> Result<f64> {
+        let columns = self.posterior.data().columns();
+        let power = self.posterior.model().powers().likelihood;
+        let mut value = 0.0;
+        for (subgraph, task) in
+            [(&brief.likelihood, Task { columns, theta, rows, power }), (&brief.prior, Task::prior(theta))]
+        {
+            if let Some(mut program) = brief.program::<T>(subgraph).map_err(not_compiled)? {
+                value += run(&mut program, task, Output::Gradient(&mut *grad))?;
+            }
+        }
+        Ok(value)
     }
 }

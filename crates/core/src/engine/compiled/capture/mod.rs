@@ -20,6 +20,7 @@ pub(super) use self::signature::{Dim, Signature, is_whole, name_of};
 use super::compile_error::CompileError;
 use super::import::import;
 use crate::engine::Posterior;
+use crate::sequence::CHECKED_STEPS;
 use crate::tree::TensorTree;
 use sgmcmc_gradient::layout::Layout;
 
@@ -46,6 +47,8 @@ pub(super) struct Captured {
     pub(super) operations: usize,
     /// The recording, to compare with recordings at other numbers of observations.
     pub(super) signature: Signature,
+    /// The model with the first steps of its loops, if it has long loops, for comparisons with the eager engine.
+    pub(super) brief: Option<Box<Captured>>,
 }
 
 /// The log-likelihood of one observation.
@@ -78,15 +81,22 @@ pub(super) fn capture<P: TensorTree, D: TensorTree>(
     Signature::new(&first, &record(few)?, CompileError::changes)?;
     let signature = Signature::new(&first, &record(many)?, CompileError::depends_on_rows)?;
     let power = posterior.model().powers().prior;
-    let imported = import(&first, &signature, posterior.data().columns(), layout, dtype, power)?;
-    Ok(Captured {
-        graph: imported.graph,
-        parameters: imported.parameters,
-        likelihood: imported.likelihood,
-        prior: imported.prior,
-        operations: first.operations.len(),
-        signature,
-    })
+    let columns = posterior.data().columns();
+    let captured = |brief: bool| -> Result<Captured, CompileError> {
+        let imported = import(&first, &signature, columns, layout, dtype, power, brief)?;
+        Ok(Captured {
+            graph: imported.graph,
+            parameters: imported.parameters,
+            likelihood: imported.likelihood,
+            prior: imported.prior,
+            operations: first.operations.len(),
+            signature: signature.clone(),
+            brief: None,
+        })
+    };
+    let long = first.scans.iter().any(|scan| scan.steps > CHECKED_STEPS);
+    let brief = if long { Some(Box::new(captured(true)?)) } else { None };
+    Ok(Captured { brief, ..captured(false)? })
 }
 
 /// Checks that the closures record the same operations with `n` observations as the `known` recording.

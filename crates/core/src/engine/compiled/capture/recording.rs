@@ -11,6 +11,7 @@ use super::leaves;
 use crate::engine::Posterior;
 use crate::engine::compiled::compile_error::CompileError;
 use crate::model::{guarded, silence_panics};
+use crate::sequence::{Scan, record};
 use crate::tree::TensorTree;
 use sgmcmc_gradient::data::Rows;
 use sgmcmc_gradient::layout::Layout;
@@ -31,6 +32,10 @@ pub(in crate::engine::compiled) struct Recording {
     /// The tensors of the columns of the data.
     pub(in crate::engine::compiled) data: Vec<usize>,
     pub(in crate::engine::compiled) outputs: Outputs<usize>,
+    /// The loops over time.
+    pub(in crate::engine::compiled) scans: Vec<Scan<usize>>,
+    /// The element types of the arguments of their bodies.
+    pub(in crate::engine::compiled) dtypes: BTreeMap<usize, DType>,
 }
 
 /// The results of the closures.
@@ -46,6 +51,7 @@ struct Boundary {
     parameters: Vec<Option<TensorId>>,
     data: Vec<Option<TensorId>>,
     outputs: Outputs<TensorId>,
+    scans: Vec<Scan<TensorId>>,
 }
 
 impl Recording {
@@ -65,7 +71,8 @@ impl Recording {
             let mut called = None;
             let captured = silence_panics(|| {
                 device.capture_scope(|scope| {
-                    called = Some(call(posterior, template, layout, dtype, rows, device));
+                    let (boundary, scans) = record(|| call(posterior, template, layout, dtype, rows, device));
+                    called = Some(boundary.map(|boundary| Boundary { scans, ..boundary }));
                     scope.complete([], [])
                 })
             });
@@ -87,7 +94,7 @@ impl Recording {
         let values = values.map(|(id, data)| (numbers.get_or_assign(id, data.shape()), data)).collect();
         let known = |id: TensorId| numbers.known.get(&id).copied().ok_or_else(outside);
         let leaf = |id: &Option<TensorId>| id.ok_or_else(outside).and_then(known);
-        let Boundary { parameters, data, outputs } = boundary;
+        let Boundary { parameters, data, outputs, scans } = boundary;
         let outputs = Outputs {
             likelihood: outputs.likelihood.map(known).transpose()?,
             prior: outputs.prior.map(known).transpose()?,
@@ -95,7 +102,16 @@ impl Recording {
         };
         let parameters = parameters.iter().map(leaf).collect::<Result<_, _>>()?;
         let data = data.iter().map(leaf).collect::<Result<_, _>>()?;
-        Ok(Self { rows, operations, shapes: numbers.shapes, values, parameters, data, outputs })
+        let scans = scans.iter().map(|scan| scan.try_map(known)).collect::<Result<Vec<_>, _>>()?;
+        let arguments: Vec<usize> =
+            scans.iter().flat_map(|scan| scan.states.iter().chain(&scan.elements)).copied().collect();
+        let mut dtypes = BTreeMap::new();
+        if !arguments.is_empty() {
+            let made = operations.iter().flat_map(OperationIr::outputs);
+            let made = made.map(|tensor| (tensor.id.value() as usize, tensor.dtype));
+            dtypes.extend(made.filter(|(number, _)| arguments.contains(number)));
+        }
+        Ok(Self { rows, operations, shapes: numbers.shapes, values, parameters, data, outputs, scans, dtypes })
     }
 }
 
@@ -127,7 +143,7 @@ fn call<P: TensorTree, D: TensorTree>(
         prior: output(prior.as_ref())?,
         log_jacobian: output(log_jacobian.as_ref())?,
     };
-    Ok(Boundary { parameters: ids, data, outputs })
+    Ok(Boundary { parameters: ids, data, outputs, scans: vec![] })
 }
 
 /// Returns the identifier of a result.

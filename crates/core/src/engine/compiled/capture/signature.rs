@@ -12,6 +12,7 @@ use burn_tensor::{Shape, Slice, TensorData};
 
 use super::recording::{Outputs, Recording};
 use crate::engine::compiled::compile_error::CompileError;
+use crate::sequence::Scan;
 
 /// A size of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,13 +34,14 @@ impl Dim {
 }
 
 /// The operations, constants and sizes that all calls of the closures have in common.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::engine::compiled) struct Signature {
     operations: Vec<OperationIr>,
     /// The sizes of each tensor.
     pub(in crate::engine::compiled) dims: Vec<Vec<Dim>>,
     values: BTreeMap<usize, TensorData>,
     outputs: Outputs<usize>,
+    scans: Vec<Scan<usize>>,
 }
 
 impl Signature {
@@ -58,6 +60,7 @@ impl Signature {
             dims: vec![],
             values: few.values.clone(),
             outputs: few.outputs,
+            scans: few.scans.clone(),
         };
         signature.check_operations(many, error)?;
         for (number, (a, b)) in few.shapes.iter().zip(&many.shapes).enumerate() {
@@ -105,6 +108,14 @@ impl Signature {
         }
         if self.operations.len() != other.operations.len() || self.outputs != other.outputs {
             return Err(error("how many operations are computed"));
+        }
+        let steps = |scans: &[Scan<usize>]| scans.iter().map(|scan| scan.steps).collect::<Vec<_>>();
+        if steps(&self.scans) != steps(&other.scans) {
+            // The number of steps is the number of observations.
+            return Err(CompileError::mixed_rows("scan"));
+        }
+        if self.scans != other.scans {
+            return Err(error("a loop"));
         }
         Ok(())
     }

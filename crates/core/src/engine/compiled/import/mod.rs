@@ -21,6 +21,7 @@ mod matmul;
 mod numeric;
 mod reduce;
 mod reshape;
+mod scan;
 mod slice;
 mod summed;
 #[cfg(test)]
@@ -47,7 +48,8 @@ pub(super) struct Imported {
     pub(super) prior: Option<NodeId>,
 }
 
-/// Converts `recording` to a graph. The sizes of its tensors are those of `signature`.
+/// Converts `recording` to a graph. The sizes of its tensors are those of `signature`. If `brief` is true, loops have the
+/// first steps only, and the last output stands for the others, as in [`briefly`](crate::sequence::briefly).
 ///
 /// # Errors
 ///
@@ -59,6 +61,7 @@ pub(super) fn import(
     layout: &Layout,
     dtype: DType,
     prior_power: f64,
+    brief: bool,
 ) -> Result<Imported> {
     let mut importer = Importer {
         graph: Graph::new(),
@@ -67,9 +70,11 @@ pub(super) fn import(
         dtype,
         values: vec![None; recording.shapes.len()],
         current: None,
+        brief,
     };
     let parameters = importer.parameters(layout);
     importer.data(columns);
+    importer.loop_variables();
     importer.operations()?;
     let likelihood = importer.likelihood()?;
     let prior = importer.prior(prior_power)?;
@@ -94,6 +99,8 @@ struct Importer<'a> {
     values: Vec<Option<Value>>,
     /// The operation being imported, for messages.
     current: Option<&'a OperationIr>,
+    /// True if loops have the first steps only.
+    brief: bool,
 }
 
 impl Importer<'_> {
@@ -133,6 +140,10 @@ impl Importer<'_> {
         for operation in recording.operations.iter().rev() {
             if operation.outputs().any(|tensor| needed[number(tensor)]) {
                 operation.inputs().for_each(|tensor| needed[number(tensor)] = true);
+                for scan in operation.outputs().filter_map(|tensor| self.loop_of(number(tensor))) {
+                    let inside = scan.next.iter().chain(&scan.step_outputs);
+                    inside.chain(&scan.initial).chain(&scan.sequences).for_each(|number| needed[*number] = true);
+                }
                 steps.push(operation);
             }
         }
@@ -140,7 +151,11 @@ impl Importer<'_> {
             let known = operation.outputs().all(|tensor| self.values[number(tensor)].is_some());
             if !known {
                 self.current = Some(operation);
-                self.operation(operation)?;
+                let scan = operation.outputs().find_map(|tensor| self.loop_of(number(tensor))).cloned();
+                match scan {
+                    Some(scan) => self.unrolled(&scan)?,
+                    None => self.operation(operation)?,
+                }
             }
         }
         Ok(())
