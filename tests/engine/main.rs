@@ -6,5 +6,6 @@ mod devices;
 mod distributions;
 mod gradients;
 mod mistakes;
+mod sequences;
 mod special;
 mod support_of_data;

@@ -38,6 +38,7 @@ benchmarks, each with [--engine compiled|eager|analytic] [workload…]:
              (the analytic engine, for steps and allocs only, and by-hand have the first three)
 benchmarks without these options:
   deep       µs per operation to compile closures of 1 000, 10 000 and 100 000 operations
+  sequences  gradients of a GARCH and a hidden Markov model, relative to loops written by hand; ms to create an evaluator
   overhead   gradients of the eager engine, relative to a plain Burn loop
   diagnostics-speed [CHAINS DRAWS VALUES]
              seconds to summarize draws; 4 chains of 10 000 draws of 1 000 values by default

@@ -8,6 +8,7 @@ pub mod differences;
 pub mod laws;
 pub mod linear;
 pub mod models;
+pub mod sequences;
 
 use rand::SeedableRng;
 use sgmcmc::rng::StreamRng;

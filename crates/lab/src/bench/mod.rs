@@ -15,6 +15,7 @@ mod handwritten;
 mod overhead;
 mod profile;
 mod rows;
+mod sequences;
 mod steps;
 mod timed;
 mod timing;
@@ -39,6 +40,7 @@ pub(crate) fn run(command: &str, arguments: &[String]) -> Option<Result<()>> {
         "rows" => rows::run,
         "explain" => explain::run,
         "deep" => return Some(deep::run()),
+        "sequences" => return Some(sequences::run()),
         "overhead" => return Some(overhead::run().map_err(Into::into)),
         "topics" => return Some(topics::run(arguments)),
         "diagnostics-speed" => return Some(diagnostics_speed::run(arguments)),
