@@ -1,0 +1,90 @@
+#!/bin/bash
+# The tests on several ranks: installs OpenMPI where no MPI is found, builds one program, and runs it on 2 and 4 ranks.
+#
+#   tests/mpi/run.sh           a short version, for the gate
+#   tests/mpi/run.sh --full    ranks are killed at 20 random moments
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+kills=3
+[ "${1:-}" = "--full" ] && kills=20
+
+if ! command -v mpirun >/dev/null || ! command -v mpicc >/dev/null; then
+    as_root=""
+    [ "$(id -u)" = 0 ] || as_root="sudo"
+    $as_root apt-get update -qq
+    $as_root apt-get install -y -qq libopenmpi-dev openmpi-bin libclang-dev >/dev/null
+fi
+
+# With all packages selected, cargo chooses the features of `cargo test --workspace`, so that only this crate and the
+# bindings are built.
+cargo build --quiet --workspace --features sgmcmc-distributed/mpi --example mpi_worker
+worker="${CARGO_TARGET_DIR:-target}/debug/examples/mpi_worker"
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+# `--oversubscribe` is an option of OpenMPI; MPICH needs none.
+options=()
+if mpirun --version | grep -qi "open mpi"; then
+    options=(--allow-run-as-root --oversubscribe)
+    # Ranks on one machine: no network interface is needed, and waiting ranks yield the processor.
+    export OMPI_MCA_btl=self,vader OMPI_MCA_mpi_yield_when_idle=1
+fi
+ranks() { local count=$1; shift; timeout 120 mpirun "${options[@]}" -n "$count" "$worker" "$@"; }
+
+fail() { echo "FAIL: $1" >&2; exit 1; }
+
+# Runs a command that must fail, with a message that contains every given text.
+expect_failure() {
+    local count=$1 command=$2; shift 2
+    # shellcheck disable=SC2086
+    if ranks "$count" $command >"$scratch/out" 2>&1; then fail "$command did not fail"; fi
+    for text in "$@"; do
+        grep -q "$text" "$scratch/out" || { cat "$scratch/out" >&2; fail "$command does not say '$text'"; }
+    done
+}
+
+for count in 2 4; do
+    ranks "$count" draws
+done
+
+expect_failure 2 "fail error" "rank 1 of 2 failed: this rank has an error"
+expect_failure 4 "fail panic" "rank 1 of 4 failed: it panicked"
+expect_failure 2 "fail diverge" "rank [01] of 2 failed:" "of chain [01]" "use a smaller step size"
+
+mkdir "$scratch/shards"
+"$worker" write-shards "$scratch/shards" 4
+ranks 4 shards "$scratch/shards" >/dev/null
+damaged="$scratch/shards/shard-2.mapped"
+printf x | dd of="$damaged" bs=1 seek=$(($(wc -c <"$damaged") - 1)) conv=notrunc status=none
+expect_failure 4 "shards $scratch/shards" "rank 2 of 4 failed" "shard-2.mapped"
+rm "$scratch/shards/shard-1.mapped"
+expect_failure 4 "shards $scratch/shards" "rank 1 of 4 failed" "shard-1.mapped"
+echo "a missing and a damaged shard are named before sampling starts"
+
+# A rank is killed at random moments. The message names it, and the job that is resumed gives the same draws.
+ranks 4 job "$scratch/whole"
+named=0
+for ((kill = 1; kill <= kills; kill++)); do
+    rm -rf "$scratch/killed"
+    victim=$((RANDOM % 4))
+    (ranks 4 job "$scratch/killed" >"$scratch/out" 2>&1; echo $? >"$scratch/code") &
+    job=$!
+    until [ -s "$scratch/killed/process-$victim" ]; do sleep 0.01; done
+    sleep "0.$((RANDOM % 9))$((RANDOM % 10))"
+    kill -KILL "$(cat "$scratch/killed/process-$victim")" 2>/dev/null || true
+    wait "$job"
+    if [ "$(cat "$scratch/code")" != 0 ]; then
+        grep -Eq "rank $victim |RANK $victim " "$scratch/out" || { cat "$scratch/out" >&2; fail "rank $victim is not named"; }
+        named=$((named + 1))
+        if [ "$kill" = 1 ]; then
+            if timeout 120 mpirun "${options[@]}" -n 2 "$worker" job "$scratch/killed" >"$scratch/out" 2>&1; then
+                fail "a resume on 2 ranks was not refused"
+            fi
+            grep -q "was made by 4 ranks, but this run has 2" "$scratch/out" || { cat "$scratch/out" >&2; fail "no reason"; }
+        fi
+    fi
+    ranks 4 job "$scratch/killed"
+    cmp "$scratch/whole/draws" "$scratch/killed/draws" || fail "the draws after kill $kill differ"
+done
+echo "$kills kills, $named of them before the end of the job: the rank is named, and the draws are the same"
