@@ -40,7 +40,7 @@ use sgmcmc_gradient::error::{Error, Result};
 /// let series = array((0..1000).map(|t| (0.1 * f64::from(t)).sin()).collect::<Vec<_>>(), [1000])?;
 /// let windows: Dataset<(Tensor<2>, Tensor<2>)> = Subsequences::new(50).buffer(10).of(series)?;
 /// assert_eq!(windows.observations(), 20);
-/// let fit = sgld(&model, &windows, 5, 1e-4).sample(&zeros([1]), 10)?;
+/// let fit = sgld(&model, &windows, 1e-4).minibatch(5).sample(&zeros([1]), 10)?;
 /// assert!(fit.mean_values()[0].is_finite());
 /// # Ok::<(), sgmcmc::Error>(())
 /// ```

@@ -35,8 +35,10 @@ pub use evaluator::DataParallelEvaluator;
 /// # Examples
 ///
 /// ```
+/// use sgmcmc::algorithms::Hmc;
 /// use sgmcmc::distributed::collective::{Error, on_threads};
 /// use sgmcmc::distributed::data_parallel::DataParallel;
+/// use sgmcmc::gradient::FullGradient;
 /// use sgmcmc::prelude::*;
 ///
 /// let fits = on_threads(2, |ranks| {
@@ -46,8 +48,7 @@ pub use evaluator::DataParallelEvaluator;
 ///     let n = x.len();
 ///     let data = Dataset::new(array(x, [n])?)?;
 ///     let target = DataParallel::new(model.with(&data), ranks);
-///     let run = hmc(&model, &data, 0.3).target(target);
-///     Ok::<_, Error>(run.sample(&zeros([1]), 100)?)
+///     Ok::<_, Error>(Builder::new(target, Hmc::default(), FullGradient, 0.05).sample(&zeros([1]), 100)?)
 /// })?;
 /// assert_eq!(fits[0].info().observations, 5);
 /// assert_eq!(fits[0].chains(), fits[1].chains());
