@@ -86,7 +86,8 @@ impl Methods {
             });
             self.has_prior.push(quote!(#tree::HAS_PRIOR));
             self.log_priors.push(quote!(#tree::log_prior(&self.#member)));
-            self.draws.push(quote!(drawn.#member = draws.within::<#ty>(#name, &self.#member);));
+            self.draws
+                .push(quote!(drawn.#member = draws.within(#name, |draws| #tree::draw_prior(&self.#member, draws));));
             return;
         };
         let explicit = match constraint {

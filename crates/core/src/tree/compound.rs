@@ -23,7 +23,7 @@ impl<T: TensorTree, const N: usize> TensorTree for [T; N] {
     }
 
     fn draw_prior(&self, draws: &mut PriorDraws<'_>) -> Self {
-        std::array::from_fn(|position| draws.within(position, &self[position]))
+        std::array::from_fn(|position| draws.within(position, |draws| self[position].draw_prior(draws)))
     }
 }
 
@@ -45,7 +45,10 @@ impl<T: TensorTree> TensorTree for Vec<T> {
     }
 
     fn draw_prior(&self, draws: &mut PriorDraws<'_>) -> Self {
-        self.iter().enumerate().map(|(position, member)| draws.within(position, member)).collect()
+        self.iter()
+            .enumerate()
+            .map(|(position, member)| draws.within(position, |draws| member.draw_prior(draws)))
+            .collect()
     }
 }
 
@@ -76,7 +79,7 @@ macro_rules! tuple {
             }
 
             fn draw_prior(&self, draws: &mut PriorDraws<'_>) -> Self {
-                ($(draws.within($position, &self.$position),)+)
+                ($(draws.within($position, |draws| self.$position.draw_prior(draws)),)+)
             }
         }
     };

@@ -131,10 +131,10 @@ impl<'a> PriorDraws<'a> {
         self.error
     }
 
-    /// Draws a member of a tree, called `name`.
-    pub fn within<T: TensorTree>(&mut self, name: impl fmt::Display, member: &T) -> T {
+    /// Draws a member of a tree, called `name`, with `draw`.
+    pub fn within<T>(&mut self, name: impl fmt::Display, draw: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.path.enter(name);
-        let drawn = member.draw_prior(self);
+        let drawn = draw(self);
         self.path.leave(length);
         drawn
     }
