@@ -76,7 +76,7 @@ fn draws(ranks: &Arc<dyn Collective>) -> Result<Vec<Vec<f64>>> {
     let start = vec![0.0; 2];
     let mut fits = Vec::new();
     let target = DataParallel::new(shard(ranks.rank()), ranks.clone());
-    fits.push(Some(Builder::new(target, Hmc::default(), FullGradient, 0.05).sample(&start, 200)?));
+    fits.push(Some(Builder::new(target, Hmc::default(), FullGradient, 5e-3).sample(&start, 200)?));
     let chains = chains_of_rank(2 * ranks.size(), &**ranks)?;
     let run = Builder::new(shard(0), Sgld, minibatch(), 1e-3).chains(2 * ranks.size()).chain_range(chains);
     fits.push(gather_fit(&**ranks, run.sample(&start, 100)?)?);
@@ -85,7 +85,7 @@ fn draws(ranks: &Arc<dyn Collective>) -> Result<Vec<Vec<f64>>> {
     let own = shard(ranks.rank());
     let part = Shard::of_rank(&**ranks, 30 + 10 * ranks.rank(), Tempering::default())?;
     let fit = part.run(|part| {
-        Builder::new(part.target(own.clone()), Hmc::default(), FullGradient, 0.05)
+        Builder::new(part.target(own.clone()), Hmc::default(), FullGradient, 5e-3)
             .seed(part.seed(1))
             .sample(&start, 200)
     })?;
