@@ -208,7 +208,7 @@ mod tests {
             iterations: 7,
             full_passes: 9,
             ending: SearchOutcome::Converged,
-            promised_gain: None,
+            predicted_gain: None,
         };
         Fit::new(Layout::new(parameters).unwrap(), vec![chain]).unwrap().with_mode(Some(mode))
     }
