@@ -40,7 +40,8 @@ impl Fit {
     pub fn parameters_like(&self, model: &Layout) -> Result<Layout> {
         let count = model.blocks().len();
         let first = self.layout.blocks().iter().take(count);
-        let first = Layout::new(first.map(|block| (block.name.clone(), block.shape.clone(), block.constraint)))?;
+        let first = Layout::new(first.map(|block| (block.name.clone(), block.shape.clone(), block.constraint)))?
+            .with_axes_of(&self.layout);
         first.check_same(model)?;
         Ok(first)
     }
@@ -126,7 +127,8 @@ impl Fit {
     /// Returns an error if there is no parameter with one of these names.
     pub fn only(&self, names: &[&str]) -> Result<Self> {
         let blocks = names.iter().map(|name| self.layout.block(name)).collect::<Result<Vec<_>>>()?;
-        let layout = Layout::new(blocks.iter().map(|b| (b.name.clone(), b.shape.clone(), b.constraint)))?;
+        let layout = Layout::new(blocks.iter().map(|b| (b.name.clone(), b.shape.clone(), b.constraint)))?
+            .with_axes_of(&self.layout);
         let mut values = Vec::with_capacity(layout.value_count());
         let fit = self.with_values(layout, |row| {
             values.clear();

@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
-use syn::{Error, Expr, Ident, Result};
+use syn::punctuated::Punctuated;
+use syn::{Error, Expr, Ident, Result, Token};
 
 use crate::expand::at;
 pub(crate) use parse::Description;
@@ -275,7 +276,8 @@ impl<'a> Model<'a> {
         };
         let constraint = constraint.as_ref().map(|constraint| quote!(#constraint,));
         let doc = format!("The parameter `{name}`.");
-        quote!(#(#attributes)* #[doc = #doc] #[tree(#constraint prior = #prior)] #visibility #name: ::sgmcmc::burn::Tensor<#rank>)
+        let dimensions = shape.as_ref().and_then(named_sizes).map(|names| quote!(dims = [#(#names),*],));
+        quote!(#(#attributes)* #[doc = #doc] #[tree(#constraint #dimensions prior = #prior)] #visibility #name: ::sgmcmc::burn::Tensor<#rank>)
     }
 
     /// Returns the struct of the data.
@@ -339,4 +341,17 @@ impl<'a> Model<'a> {
         }
         model
     }
+}
+
+/// Returns the names of the sizes of a parameter, which become those of its dimensions, if all sizes are different names.
+fn named_sizes(shape: &Punctuated<Expr, Token![,]>) -> Option<Vec<String>> {
+    let name = |size: &Expr| match size {
+        Expr::Path(path) => {
+            path.path.get_ident().map(ToString::to_string).filter(|name| name != "chain" && name != "draw")
+        }
+        _ => None,
+    };
+    let names: Vec<String> = shape.iter().map(name).collect::<Option<_>>()?;
+    let differ = names.iter().enumerate().all(|(number, name)| !names[..number].contains(name));
+    (differ && !names.is_empty()).then_some(names)
 }
