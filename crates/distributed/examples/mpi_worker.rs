@@ -13,16 +13,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sgmcmc_distributed::chains::{chains_of_rank, gather_fit};
-use sgmcmc_distributed::checkpoint::EpochCheckpoints;
+use sgmcmc_distributed::Shard;
+use sgmcmc_distributed::chains::{chains_of_rank, gather_combined, gather_fit};
+use sgmcmc_distributed::checkpoint::{EpochCheckpoints, RunCheckpoints};
 use sgmcmc_distributed::collective::{Collective, Error, Result, launch, on_threads};
+use sgmcmc_distributed::combine::{CombineOptions, Consensus};
 use sgmcmc_distributed::data_parallel::DataParallel;
-use sgmcmc_distributed::dsgld::{ApproximationShape, Dsgld, DsgldCheckpoints};
-use sgmcmc_distributed::factorization::{
-    BlockAlgorithm, BlockCheckpoints, BlockRun, BlockedEntries, BlockedFactorization, Grid,
-};
+use sgmcmc_distributed::dsgld::{ApproximationShape, Dsgld};
+use sgmcmc_distributed::factorization::{BlockAlgorithm, BlockRun, BlockedEntries, BlockedFactorization, Grid};
 use sgmcmc_distributed::input::mapped_shard;
-use sgmcmc_fit::Fit;
+use sgmcmc_fit::{Fit, Tempering};
 use sgmcmc_gradient::{Analytic, AnalyticModel, Columns, FullGradient, MinibatchGradient, WithoutReplacement};
 use sgmcmc_models::factorization::{Entries, Entry};
 use sgmcmc_numerics::InitialScale;
@@ -70,7 +70,8 @@ fn minibatch() -> MinibatchGradient<WithoutReplacement> {
     MinibatchGradient::new(WithoutReplacement::new(5))
 }
 
-/// Runs data-parallel HMC, chains on all ranks, DSGLD, and the three factorizations. Returns the draws on rank 0.
+/// Runs data-parallel HMC, chains on all ranks, DSGLD, subposteriors, and the three factorizations. Returns the draws on
+/// rank 0.
 fn draws(ranks: &Arc<dyn Collective>) -> Result<Vec<Vec<f64>>> {
     let start = vec![0.0; 2];
     let mut fits = Vec::new();
@@ -81,6 +82,14 @@ fn draws(ranks: &Arc<dyn Collective>) -> Result<Vec<Vec<f64>>> {
     fits.push(gather_fit(&**ranks, run.sample(&start, 100)?)?);
     let run = Dsgld::new(ranks.clone(), shard(ranks.rank()), Sgld, minibatch(), 1e-3).visit(10);
     fits.push(run.conducive(vec![0.5, 0.0], ApproximationShape::Dense).sample(&start, 200, None)?);
+    let own = shard(ranks.rank());
+    let part = Shard::of_rank(&**ranks, 30 + 10 * ranks.rank(), Tempering::default())?;
+    let fit = part.run(|part| {
+        Builder::new(part.target(own.clone()), Hmc::default(), FullGradient, 0.05)
+            .seed(part.seed(1))
+            .sample(&start, 200)
+    })?;
+    fits.push(gather_combined(&**ranks, fit, &Consensus::default(), CombineOptions::default())?);
     for algorithm in ALGORITHMS {
         let run = BlockRun { draws: 40, burn_in: 20, thin: 1 };
         fits.push(factorization(ranks, algorithm)?.sample(&run, None)?);
@@ -103,7 +112,15 @@ fn compare(ranks: &Arc<dyn Collective>) -> Result<()> {
     let over_mpi = draws(ranks)?;
     if ranks.rank() == 0 {
         let on_threads = on_threads(ranks.size(), |ranks| draws(&ranks))?.swap_remove(0);
-        let names = ["data-parallel HMC", "chains", "DSGLD", "blocked SGLD", "blocked PSGLD", "blocked HAMCMC"];
+        let names = [
+            "data-parallel HMC",
+            "chains",
+            "DSGLD",
+            "subposteriors",
+            "blocked SGLD",
+            "blocked PSGLD",
+            "blocked HAMCMC",
+        ];
         for ((name, mpi), threads) in names.iter().zip(&over_mpi).zip(&on_threads) {
             if mpi != threads || mpi.is_empty() {
                 return Err(Error::Launch { reason: format!("{name}: the draws over MPI are not those of threads") });
@@ -123,12 +140,12 @@ fn job(ranks: &Arc<dyn Collective>, directory: &Path) -> Result<()> {
     let start = vec![0.0; 2];
     let run = Dsgld::new(ranks.clone(), shard(ranks.rank()), Sgld, minibatch(), 1e-3).visit(5);
     let mut store = EpochCheckpoints::in_directory(directory.join("dsgld"), ranks.clone(), &run.identity(&start)?)?;
-    let visits = run.sample(&start, 300, Some(DsgldCheckpoints { store: &mut store, every: 3 }))?;
+    let visits = run.sample(&start, 300, Some(RunCheckpoints { store: &mut store, every: 3 }))?;
     let mut sampler = factorization(ranks, ALGORITHMS[2])?;
     let mut store = EpochCheckpoints::in_directory(directory.join("blocks"), ranks.clone(), &sampler.identity()?)?;
     let mut factors = None;
     for draws in (20..=100).step_by(20) {
-        let checkpoints = BlockCheckpoints { store: &mut store, every: 7 };
+        let checkpoints = RunCheckpoints { store: &mut store, every: 7 };
         let run = BlockRun { draws, burn_in: 0, thin: 1 };
         factors = sampler.sample(&run, Some(checkpoints))?;
         std::thread::sleep(Duration::from_millis(30));

@@ -18,6 +18,7 @@
 mod allocator;
 mod bench;
 mod papers;
+mod ranks;
 mod suites;
 
 use std::error::Error;
@@ -44,6 +45,10 @@ benchmarks without these options:
              seconds to summarize draws; 4 chains of 10 000 draws of 1 000 values by default
   topics CORPUS K [--passes P] [--method collapsed|gibbs|scir|sgrld|sgld] [--trace] […]
              held-out perplexity, seconds and tokens per second of a topic model of a UCI bag-of-words file
+
+  communication 
+             latency and bandwidth between ranks, nanoseconds of gradients, and the speed-up that follows for 4 to 1024
+             ranks; docs/scaling.md explains the model
 
 suites:
   accuracy [quickstart|covertype|hierarchical|mixture…] [--seed S] [--observations N] [--nuts-draws D] [--nuts-warm-up W]
@@ -80,9 +85,11 @@ papers, each with --help:
   bpmf                       Baker (2019), §3.5.2: matrix factorization of ratings, kernels beside the Gibbs sampler
   alpha-stable               Şimşekli et al. (2016), §4.2: α-stable factorization, kernels beside the Gibbs sampler
   msweb                      Baker (2019), §5.5.2: SCIR and SGRLD on a Dirichlet-process mixture
+  movielens                  Şimşekli et al. (2016), §4.3: matrix factorization on several ranks
   divide-and-conquer         Baker (2019), §2.4.2: consensus, KDEMC and Weierstrass beside SGLD and SGHMC
 
-features: `--features nuts` adds the no-U-turn sampler to accuracy, posteriors, mcse, qnhmc-gaussian and qnhmc-mnist";
+features: `--features nuts` adds the no-U-turn sampler to accuracy, posteriors, mcse, qnhmc-gaussian and qnhmc-mnist;
+          `--features mpi` adds MPI to communication and movielens, whose ranks are threads without it";
 
 /// The result of a command.
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -101,14 +108,22 @@ fn run(command: &str, arguments: &[String]) -> ExitCode {
         println!("{USAGE}");
         return ExitCode::SUCCESS;
     }
-    let found = bench::run(command, arguments).or_else(|| papers::run(command, arguments)).map(|result| match result {
+    if command == ranks::COMMAND {
+        return exit_code(ranks::run_rank(arguments));
+    }
+    let found = bench::run(command, arguments).or_else(|| papers::run(command, arguments)).map(exit_code);
+    found.or_else(|| suites::run(command, arguments)).unwrap_or_else(print_usage)
+}
+
+/// Prints the error of a command that failed. Returns its exit code.
+fn exit_code(result: Result<()>) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
             ExitCode::FAILURE
         }
-    });
-    found.or_else(|| suites::run(command, arguments)).unwrap_or_else(print_usage)
+    }
 }
 
 /// Prints the usage to standard error and returns the exit code of an unknown command.

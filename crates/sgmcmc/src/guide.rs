@@ -101,3 +101,8 @@ pub mod coming_from_r {}
 #[cfg_attr(feature = "distributed", doc = include_str!("../docs/machines.md"))]
 #[cfg_attr(not(feature = "distributed"), doc = "The page needs the feature `distributed`.")]
 pub mod machines {}
+
+/// The cost of runs on many machines, and the algorithm to choose.
+#[doc = ""]
+#[doc = include_str!("../docs/scaling.md")]
+pub mod scaling {}

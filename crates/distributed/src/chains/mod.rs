@@ -8,7 +8,8 @@ use std::ops::Range;
 use sgmcmc_fit::codec::{decode, encode};
 use sgmcmc_fit::{Bias, Communication, Fit, RunInfo};
 
-use crate::collective::{Collective, Error, Result};
+use crate::collective::{Collective, Error, Result, agree};
+use crate::combine::{Combination, CombineOptions, combine_fits};
 
 /// Returns the part of rank `rank` of `size` when `count` things are divided into equal parts in order.
 ///
@@ -74,8 +75,7 @@ pub fn gather_fit(ranks: &dyn Collective, fit: Fit) -> Result<Option<Fit>> {
     fits.try_fold(first, joined).map(Some)
 }
 
-/// Gathers the fits of all ranks on rank 0, for instance of subposteriors, which the module `combine` combines. Returns `None` on
-/// the other ranks.
+/// Gathers the fits of all ranks on rank 0. Returns `None` on the other ranks.
 ///
 /// # Errors
 ///
@@ -102,6 +102,34 @@ pub fn gather_fits(ranks: &dyn Collective, mut fit: Fit) -> Result<Option<Vec<Fi
     let Some(parts) = ranks.gather(0, &encode(&fit)?)? else { return Ok(None) };
     let fits = parts.iter().map(|part| decode::<Fit>(part)).collect::<sgmcmc_gradient::Result<Vec<_>>>()?;
     Ok(Some(fits))
+}
+
+/// Gathers the fits of the shards of all ranks, and combines them into a fit of the posterior on rank 0. Returns `None` on
+/// the other ranks.
+///
+/// The fits are those of [`Shard::of_rank`](crate::shards::Shard::of_rank). The result does not depend on timing.
+///
+/// # Errors
+///
+/// Returns the errors of [`Collective::gather`], and the error of [`combine_fits`] on all ranks.
+///
+/// # Examples
+///
+/// See [`Shard::of_rank`](crate::shards::Shard::of_rank).
+pub fn gather_combined(
+    ranks: &dyn Collective,
+    fit: Fit,
+    method: &dyn Combination,
+    options: CombineOptions,
+) -> Result<Option<Fit>> {
+    let fits = gather_fits(ranks, fit)?;
+    let combined = fits.map(|fits| -> Result<Fit> {
+        let fit = combine_fits(&fits, method, options)?;
+        let cost = Communication::of_ranks(fits.iter().filter_map(|fit| fit.info().communication));
+        let info = RunInfo { communication: Some(cost), ..fit.info().clone() };
+        Ok(fit.with_info(info))
+    });
+    agree(ranks, combined.transpose())
 }
 
 /// Appends the chains of `more` to `all`.

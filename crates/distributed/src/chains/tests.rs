@@ -1,12 +1,16 @@
 //! Tests of chains on several ranks.
 
-use sgmcmc_gradient::{MinibatchGradient, WithoutReplacement};
+use sgmcmc_fit::Tempering;
+use sgmcmc_gradient::{FullGradient, MinibatchGradient, WithoutReplacement};
 use sgmcmc_samplers::Builder;
 use sgmcmc_samplers::langevin::{Hamcmc, Sgld};
+use sgmcmc_samplers::metropolis::Hmc;
 
 use super::*;
 use crate::collective::on_threads;
-use crate::testing::{all_shards, check_moments, posterior, target};
+use crate::combine::Consensus;
+use crate::shards::Shard;
+use crate::testing::{all_shards, check_moments, posterior, shard, target};
 
 #[test]
 fn parts_cover_everything_once() {
@@ -59,4 +63,51 @@ fn interleaved_chains_are_gathered_run_by_run() {
     });
     assert_eq!(fits.unwrap().swap_remove(0).unwrap().chains(), one.chains());
     assert!(run().chains(2).chain_range(1..3).sample(&start, 30).is_err());
+}
+
+/// The rank r of S samples from the subposterior of its own observations.
+fn of_subposteriors(size: usize, method: &dyn Combination) -> Result<Vec<Option<Fit>>> {
+    on_threads(size, |ranks| {
+        let own: Vec<_> = part(4, ranks.rank(), size).flat_map(shard).collect();
+        let shard = Shard::of_rank(&*ranks, own.len(), Tempering::default())?;
+        let fit = shard.run(|shard| {
+            let (target, step_size) = (shard.target(target(own.clone())), 0.2 / own.len() as f64);
+            Builder::new(target, Hmc::default(), FullGradient, step_size).seed(shard.seed(5)).sample(&vec![0.0; 2], 4000)
+        })?;
+        gather_combined(&*ranks, fit, method, CombineOptions::default())
+    })
+}
+
+#[test]
+fn subposteriors_of_ranks_combine_to_the_posterior() {
+    let (mean, precision) = posterior(&all_shards(4));
+    for size in [1, 2, 4] {
+        // Averages of paired draws show the Monte Carlo error of the shards; other methods do not.
+        let fits = of_subposteriors(size, &Consensus::default()).unwrap();
+        assert!(fits[1..].iter().all(Option::is_none));
+        let fit = fits[0].as_ref().unwrap();
+        check_moments(fit, &mean, &[precision.powf(-0.5); 2]);
+        assert_eq!(fit.info().observations, all_shards(4).len());
+        assert_eq!(fit.info().communication.map(|cost| cost.ranks), Some(size));
+        let again = of_subposteriors(size, &Consensus::default()).unwrap();
+        assert_eq!(fit.chains(), again[0].as_ref().unwrap().chains());
+    }
+}
+
+#[test]
+fn shards_of_ranks_that_cannot_be_combined_are_errors() {
+    let error = on_threads(2, |ranks| Shard::of_rank(&*ranks, ranks.rank(), Tempering::default()).map(|_| ()));
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("rank 0 of 2") && error.contains("give every rank at least one"), "{error}");
+    // The same seed on both ranks.
+    let observations = shard(0);
+    let error = on_threads(2, |ranks| {
+        let shard = Shard::of_rank(&*ranks, 20, Tempering::default())?;
+        let run = |shard: &Shard| {
+            let target = shard.target(target(observations.clone()));
+            Builder::new(target, Hmc::default(), FullGradient, 1e-3).sample(&vec![0.0; 2], 20)
+        };
+        gather_combined(&*ranks, shard.run(run)?, &Consensus::default(), CombineOptions::default())
+    });
+    assert!(error.unwrap_err().to_string().contains("have the seed 0"));
 }

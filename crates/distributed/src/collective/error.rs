@@ -75,6 +75,9 @@ pub enum Error {
         /// The requirement.
         expected: &'static str,
     },
+    /// The fits of the ranks cannot be combined.
+    #[error(transparent)]
+    Combine(#[from] crate::combine::Error),
     /// An error of the model, of a setting, of a checkpoint or of the data.
     #[error(transparent)]
     Model(#[from] sgmcmc_gradient::Error),

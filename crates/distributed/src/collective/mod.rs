@@ -15,6 +15,7 @@ mod threads;
 mod traffic;
 
 use std::fmt;
+use std::time::{Duration, Instant};
 
 pub use agreement::agree;
 pub(crate) use agreement::check_same;
@@ -28,6 +29,24 @@ pub use traffic::Traffic;
 use sgmcmc_fit::Communication;
 
 /// A message to another rank.
+///
+/// # Examples
+///
+/// Each rank sends a byte to the next one in a ring:
+///
+/// ```
+/// use sgmcmc::distributed::collective::{Incoming, Outgoing, on_threads};
+///
+/// let received = on_threads(3, |ranks| {
+///     let (rank, mut byte) = (ranks.rank(), [0]);
+///     let outgoing = [Outgoing { to: (rank + 1) % 3, bytes: &[rank as u8] }];
+///     let mut incoming = [Incoming { from: (rank + 2) % 3, bytes: &mut byte }];
+///     ranks.exchange(&outgoing, &mut incoming, &mut || ())?;
+///     Ok(byte[0])
+/// })?;
+/// assert_eq!(received, [2, 0, 1]);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing<'a> {
     /// The receiver.
@@ -37,6 +56,10 @@ pub struct Outgoing<'a> {
 }
 
 /// A message from another rank.
+///
+/// # Examples
+///
+/// See [`Outgoing`].
 #[derive(Debug)]
 pub struct Incoming<'a> {
     /// The sender.
@@ -47,7 +70,7 @@ pub struct Incoming<'a> {
 
 /// Communication between the ranks of a run.
 ///
-/// An implementation provides [`exchange`](Self::exchange), which moves bytes between two ranks. All other operations
+/// An implementation provides [`transfer`](Self::transfer), which moves bytes between ranks. All other operations
 /// are written once, on top of it, so that the order of every sum is the same with every implementation: threads and
 /// MPI give the same bits.
 ///
@@ -80,14 +103,17 @@ pub trait Collective: Send + Sync + fmt::Debug {
     /// Returns the number of ranks.
     fn size(&self) -> usize;
 
-    /// Sends and receives messages. Calls `meanwhile` after the messages are on their way and before waiting for them,
-    /// so that computation and communication overlap.
+    /// Sends and receives messages between ranks that exist. Calls `meanwhile` once, after the messages are on their way and
+    /// before waiting for them.
+    ///
+    /// This is what an implementation provides. Call [`exchange`](Self::exchange), which checks its arguments and counts the
+    /// cost.
     ///
     /// # Errors
     ///
     /// Returns an error that names the rank if another rank failed or ended, and an error if a message has another
     /// length than its place.
-    fn exchange(
+    fn transfer(
         &self,
         outgoing: &[Outgoing<'_>],
         incoming: &mut [Incoming<'_>],
@@ -103,6 +129,34 @@ pub trait Collective: Send + Sync + fmt::Debug {
 
     /// Returns the counters of this rank.
     fn traffic(&self) -> &Traffic;
+
+    /// Sends and receives messages. Calls `meanwhile` after the messages are on their way and before waiting for them,
+    /// so that computation and communication overlap.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`transfer`](Self::transfer), and an error if a sender or receiver is not a rank.
+    fn exchange(
+        &self,
+        outgoing: &[Outgoing<'_>],
+        incoming: &mut [Incoming<'_>],
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<()> {
+        let others = outgoing.iter().map(|message| message.to).chain(incoming.iter().map(|place| place.from));
+        if let Some(rank) = others.into_iter().find(|rank| *rank >= self.size()) {
+            let expected = "it is less than the number of ranks";
+            return Err(Error::Setting { name: "the rank of a message", value: rank.to_string(), expected });
+        }
+        let (began, mut computed) = (Instant::now(), Duration::ZERO);
+        self.transfer(outgoing, incoming, &mut || {
+            let computing = Instant::now();
+            meanwhile();
+            computed += computing.elapsed();
+        })?;
+        let bytes = outgoing.iter().map(|message| message.bytes.len()).sum();
+        self.traffic().count(outgoing.len(), bytes, began.elapsed().saturating_sub(computed));
+        Ok(())
+    }
 
     /// Returns the messages and bytes that this rank has sent, and the seconds that it has waited.
     fn communication(&self) -> Communication {

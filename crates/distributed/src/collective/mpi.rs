@@ -2,7 +2,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
-use std::time::Instant;
 
 use mpi::environment::Universe;
 use mpi::request::{Request, Scope, scope};
@@ -58,14 +57,6 @@ impl Mpi {
         let (rank, size) = (world.rank() as usize, world.size() as usize);
         Ok(Self { rank, size, traffic: Traffic::default(), turn: Mutex::new(()), _universe: Finalizer(universe) })
     }
-
-    fn check(&self, rank: usize) -> Result<()> {
-        if rank < self.size {
-            return Ok(());
-        }
-        let expected = "it is less than the number of ranks";
-        Err(Error::Setting { name: "the rank of a message", value: rank.to_string(), expected })
-    }
 }
 
 /// Waits for messages and returns the first difference of a length.
@@ -90,20 +81,15 @@ impl Collective for Mpi {
         self.size
     }
 
-    fn exchange(
+    fn transfer(
         &self,
         outgoing: &[Outgoing<'_>],
         incoming: &mut [Incoming<'_>],
         meanwhile: &mut dyn FnMut(),
     ) -> Result<()> {
-        outgoing.iter().try_for_each(|message| self.check(message.to))?;
-        incoming.iter().try_for_each(|place| self.check(place.from))?;
-        let began = Instant::now();
         let world = SimpleCommunicator::world();
         let _turn = lock(&self.turn);
-        let bytes = outgoing.iter().map(|message| message.bytes.len()).sum();
-        let mut computed = None;
-        let arrived = scope(|scope| {
+        scope(|scope| {
             let mut places = Vec::with_capacity(incoming.len());
             for place in incoming.iter_mut() {
                 let process = world.process_at_rank(place.from as Rank);
@@ -118,19 +104,14 @@ impl Collective for Mpi {
                 parts(message.bytes).for_each(|part| sent.push(process.immediate_send(scope, part)));
             }
             // The requests must be completed, also if the caller panics.
-            let computing = Instant::now();
-            let caught = catch_unwind(AssertUnwindSafe(&mut *meanwhile));
-            computed = Some(computing.elapsed());
+            let caught = catch_unwind(AssertUnwindSafe(meanwhile));
             let arrived = wait_all(places, self.rank);
             sent.into_iter().for_each(Request::wait_without_status);
             if let Err(panic) = caught {
                 resume_unwind(panic);
             }
             arrived
-        });
-        let waited = began.elapsed().saturating_sub(computed.unwrap_or_default());
-        self.traffic.count(outgoing.len(), bytes, waited);
-        arrived
+        })
     }
 
     #[expect(clippy::print_stderr, reason = "the process ends here, and nothing else can report the reason")]

@@ -4,7 +4,6 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Instant;
 
 use super::traffic::lock;
 use super::{Collective, Error, Incoming, Outgoing, Result, Traffic};
@@ -62,21 +61,14 @@ impl Shared {
         Self { size, mailboxes, failure: Mutex::new(None) }
     }
 
-    fn mailbox(&self, from: usize, to: usize) -> Result<&Mailbox> {
-        let outside = [from, to].into_iter().find(|rank| *rank >= self.size);
-        match outside {
-            None => Ok(&self.mailboxes[from * self.size + to]),
-            Some(rank) => {
-                let expected = "it is less than the number of ranks";
-                Err(Error::Setting { name: "the rank of a message", value: rank.to_string(), expected })
-            }
-        }
+    fn mailbox(&self, from: usize, to: usize) -> &Mailbox {
+        &self.mailboxes[from * self.size + to]
     }
 
     /// Ends the messages of `rank`.
     fn close(&self, rank: usize) {
         for to in 0..self.size {
-            let mailbox = &self.mailboxes[rank * self.size + to];
+            let mailbox = self.mailbox(rank, to);
             lock(&mailbox.queue).closed = true;
             mailbox.arrived.notify_all();
         }
@@ -104,19 +96,18 @@ impl ThreadRank {
         Self { rank: 0, shared: Arc::new(Shared::new(1)), traffic: Traffic::default() }
     }
 
-    fn send(&self, message: &Outgoing<'_>) -> Result<()> {
-        let mailbox = self.shared.mailbox(self.rank, message.to)?;
+    fn send(&self, message: &Outgoing<'_>) {
+        let mailbox = self.shared.mailbox(self.rank, message.to);
         let mut queue = lock(&mailbox.queue);
         let mut bytes = queue.spare.pop().unwrap_or_default();
         bytes.clear();
         bytes.extend_from_slice(message.bytes);
         queue.messages.push_back(bytes);
         mailbox.arrived.notify_all();
-        Ok(())
     }
 
     fn receive(&self, place: &mut Incoming<'_>) -> Result<()> {
-        let mailbox = self.shared.mailbox(place.from, self.rank)?;
+        let mailbox = self.shared.mailbox(place.from, self.rank);
         let mut queue = lock(&mailbox.queue);
         loop {
             self.shared.check_failure()?;
@@ -147,22 +138,16 @@ impl Collective for ThreadRank {
         self.shared.size
     }
 
-    fn exchange(
+    fn transfer(
         &self,
         outgoing: &[Outgoing<'_>],
         incoming: &mut [Incoming<'_>],
         meanwhile: &mut dyn FnMut(),
     ) -> Result<()> {
-        let began = Instant::now();
         self.shared.check_failure()?;
-        outgoing.iter().try_for_each(|message| self.send(message))?;
-        let computing = Instant::now();
+        outgoing.iter().for_each(|message| self.send(message));
         meanwhile();
-        let computed = computing.elapsed();
-        incoming.iter_mut().try_for_each(|place| self.receive(place))?;
-        let bytes = outgoing.iter().map(|message| message.bytes.len()).sum();
-        self.traffic.count(outgoing.len(), bytes, began.elapsed().saturating_sub(computed));
-        Ok(())
+        incoming.iter_mut().try_for_each(|place| self.receive(place))
     }
 
     fn fail(&self, message: &str) {

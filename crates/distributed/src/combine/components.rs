@@ -34,6 +34,16 @@ pub enum Bandwidth {
     Fixed(f64),
 }
 
+impl Bandwidth {
+    /// Returns h at iteration `iteration` in `dim` dimensions.
+    fn at(self, iteration: usize, dim: usize) -> f64 {
+        match self {
+            Self::Fixed(h) => h,
+            Self::Annealed => (iteration as f64).powf(-1.0 / (4.0 + dim as f64)),
+        }
+    }
+}
+
 /// The settings of the Markov chain over the components.
 ///
 /// # Examples
@@ -164,10 +174,7 @@ impl DensityProduct {
         let mut component = Component::new(self, rng);
         let mut values = vec![0.0; count * d];
         for iteration in 1..=burn_in + count {
-            let h = match bandwidth {
-                Bandwidth::Fixed(h) => h,
-                Bandwidth::Annealed => (iteration.min(most) as f64).powf(-1.0 / (4.0 + d as f64)),
-            };
+            let h = bandwidth.at(iteration.min(most), d);
             for _ in 0..sweeps {
                 component.sweep(h, rng);
             }
@@ -280,5 +287,20 @@ fn transpose(matrix: &mut [f64], d: usize) {
         for j in 0..i {
             matrix.swap(i * d + j, j * d + i);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Scott's rule for n draws in d dimensions is n^{−1/(d + 4)} standard deviations.
+    #[test]
+    fn the_annealed_bandwidth_ends_at_the_rule_of_scott() {
+        let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        close(Bandwidth::Annealed.at(1, 1), 1.0);
+        close(Bandwidth::Annealed.at(32, 1), 0.5);
+        close(Bandwidth::Annealed.at(64, 2), 0.5);
+        close(Bandwidth::Fixed(0.3).at(64, 2), 0.3);
     }
 }

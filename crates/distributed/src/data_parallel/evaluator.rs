@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use sgmcmc_gradient::data::{Precision, Selection, Weights};
+use sgmcmc_gradient::data::{Selection, Weights};
 use sgmcmc_gradient::evaluator::{check_arguments, check_output};
-use sgmcmc_gradient::{Evaluator, Layout, Result, Rows};
+use sgmcmc_gradient::{Evaluator, Result, Rows};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::collective::{Collective, Error, agree};
@@ -206,9 +206,7 @@ impl Picked {
 }
 
 impl Evaluator for DataParallelEvaluator {
-    fn layout(&self) -> &Layout {
-        self.local.layout()
-    }
+    crate::evaluator::same_computation!(local);
 
     fn observations(&self) -> usize {
         self.offsets[self.ranks.size()]
@@ -263,17 +261,5 @@ impl Evaluator for DataParallelEvaluator {
         let dim = self.dim();
         check_output("the output for the gradient of each observation", rows.len() * dim, out.len())?;
         self.per_observation(theta, rows, dim, out, |local, own, out| local.gradient_per_observation(theta, own, out))
-    }
-
-    fn precision(&self) -> Precision {
-        self.local.precision()
-    }
-
-    fn set_threads(&mut self, threads: usize) {
-        self.local.set_threads(threads);
-    }
-
-    fn allocate_on_this_thread(&mut self) -> Result<()> {
-        self.local.allocate_on_this_thread()
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use sgmcmc_gradient::fingerprint::Fingerprinter;
-use sgmcmc_gradient::{Evaluator, Fingerprint, Layout, Result, Target};
+use sgmcmc_gradient::{Evaluator, Fingerprint, Result, Target};
 
 use crate::collective::{Collective, agree};
 pub use evaluator::DataParallelEvaluator;
@@ -82,17 +82,7 @@ impl<T: Target> Target for DataParallel<T> {
         Ok(Box::new(DataParallelEvaluator::new(local, self.ranks.clone(), number)?))
     }
 
-    fn layout(&self, params: &T::Params) -> Result<Layout> {
-        self.local.layout(params)
-    }
-
-    fn flatten(&self, layout: &Layout, params: &T::Params) -> Result<Vec<f64>> {
-        self.local.flatten(layout, params)
-    }
-
-    fn unflatten(&self, layout: &Layout, like: &T::Params, theta: &[f64]) -> Result<T::Params> {
-        self.local.unflatten(layout, like, theta)
-    }
+    crate::evaluator::same_parameters!(local);
 
     /// Returns the fingerprint of the fingerprints of all ranks. All ranks must call it.
     fn fingerprint(&self) -> Option<Fingerprint> {

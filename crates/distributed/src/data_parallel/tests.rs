@@ -8,9 +8,11 @@ use sgmcmc_gradient::{
 use sgmcmc_samplers::Builder;
 use sgmcmc_samplers::langevin::Sgld;
 use sgmcmc_samplers::metropolis::{Hmc, Mala};
+use sgmcmc_samplers::run::{CheckpointInterval, InMemoryCheckpoints};
 
 use super::DataParallel;
 use crate::chains::in_order;
+use crate::checkpoint::RootCheckpoints;
 use crate::collective::{Collective, Error, on_threads};
 use crate::testing::{all_shards, check_moments, posterior, shard, target};
 
@@ -21,12 +23,18 @@ fn on_ranks<R: Send + std::fmt::Debug>(
     ranks: usize,
     body: impl Fn(DataParallel<sgmcmc_gradient::Analytic>, Arc<dyn Collective>) -> Result<R, Error> + Sync,
 ) -> Vec<R> {
-    let run = |collective: Arc<dyn Collective>| {
+    try_on_ranks(ranks, body).unwrap()
+}
+
+fn try_on_ranks<R: Send>(
+    ranks: usize,
+    body: impl Fn(DataParallel<sgmcmc_gradient::Analytic>, Arc<dyn Collective>) -> Result<R, Error> + Sync,
+) -> Result<Vec<R>, Error> {
+    on_threads(ranks, |collective| {
         let own = crate::chains::part(SHARDS, collective.rank(), collective.size());
         let data = own.flat_map(shard).collect();
         body(DataParallel::new(target(data), collective.clone()), collective)
-    };
-    on_threads(ranks, run).unwrap()
+    })
 }
 
 /// All results of an evaluator.
@@ -108,6 +116,34 @@ fn searches_and_samplers_work_unchanged() {
     assert!(four.iter().all(|values| *values == four[0]));
     let differ = one[0].iter().zip(&four[0]).any(|(a, b)| (a - b).abs() > 1e-9);
     assert!(!differ && one[0].len() == 2 * 250);
+}
+
+/// A run that is resumed has the draws of one without interruption. Another number of ranks is refused.
+#[test]
+fn runs_resume_with_the_same_draws() {
+    for ranks in [1, 2, 4] {
+        let store = InMemoryCheckpoints::default();
+        let sample = |ranks: usize, draws: usize, saves: bool| {
+            try_on_ranks(ranks, |density, collective| {
+                let run =
+                    Builder::new(density, Sgld, MinibatchGradient::new(WithoutReplacement::new(20)), 1e-3).seed(2);
+                let start = vec![0.0; 2];
+                if !saves {
+                    return Ok(run.sample(&start, draws)?);
+                }
+                let run =
+                    run.checkpoint(RootCheckpoints::new(store.clone(), collective), CheckpointInterval::Steps(10));
+                Ok(run.sample(&start, draws)?)
+            })
+        };
+        let whole = sample(ranks, 60, false).unwrap();
+        assert_eq!(sample(ranks, 60, false).unwrap()[0].chains(), whole[0].chains());
+        sample(ranks, 25, true).unwrap();
+        let resumed = sample(ranks, 60, true).unwrap();
+        assert!(resumed.iter().all(|fit| fit.chains() == whole[0].chains()), "{ranks} ranks");
+        let error = sample(3, 60, true).unwrap_err().to_string();
+        assert!(error.contains(&format!("made by {ranks} ranks, but this run has 3")), "{error}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The density that a chain follows while it visits a shard.
 
-use sgmcmc_gradient::data::{Precision, Weights};
-use sgmcmc_gradient::{Evaluator, Layout, Result, Rows};
+use sgmcmc_gradient::data::Weights;
+use sgmcmc_gradient::{Evaluator, Result, Rows};
 
 use super::approximation::ShardApproximation;
 
@@ -63,9 +63,7 @@ impl ShardEvaluator {
 }
 
 impl Evaluator for ShardEvaluator {
-    fn layout(&self) -> &Layout {
-        self.local.layout()
-    }
+    crate::evaluator::same_computation!(local);
 
     fn observations(&self) -> usize {
         self.local.observations()
@@ -102,17 +100,5 @@ impl Evaluator for ShardEvaluator {
         self.local.gradient_per_observation(theta, rows, out)?;
         out.iter_mut().for_each(|gradient| *gradient *= self.factor);
         Ok(())
-    }
-
-    fn precision(&self) -> Precision {
-        self.local.precision()
-    }
-
-    fn set_threads(&mut self, threads: usize) {
-        self.local.set_threads(threads);
-    }
-
-    fn allocate_on_this_thread(&mut self) -> Result<()> {
-        self.local.allocate_on_this_thread()
     }
 }

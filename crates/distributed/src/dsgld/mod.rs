@@ -2,7 +2,9 @@
 
 mod approximation;
 mod evaluator;
+mod gather;
 mod hop;
+mod rank;
 mod run;
 mod schedule;
 mod segment;
@@ -11,4 +13,4 @@ mod tests;
 
 pub use approximation::{ApproximationShape, ShardApproximation};
 pub use evaluator::ShardEvaluator;
-pub use run::{Dsgld, DsgldCheckpoints};
+pub use run::Dsgld;

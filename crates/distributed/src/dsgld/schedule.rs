@@ -40,11 +40,56 @@ impl Visits {
         chain.shuffle(&mut StreamRng::seed_from_u64(xxh3_64(bytemuck::bytes_of(&words))));
         Round { chain }
     }
+
+    /// Returns the number of rounds after which every chain has made `iterations` iterations.
+    pub(super) fn rounds(&self, iterations: u64) -> u64 {
+        let mut done = vec![0; self.steps.len()];
+        let mut round = 0;
+        while done.iter().any(|done| *done < iterations) {
+            self.round(round).chain.iter().zip(&self.steps).for_each(|(chain, steps)| done[*chain] += steps);
+            round += 1;
+        }
+        round
+    }
 }
 
 impl Round {
     /// Returns the rank that `chain` visits.
     pub(super) fn rank(&self, chain: usize) -> usize {
         self.chain.iter().position(|other| *other == chain).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each chain visits each rank equally often, and the next rank does not depend on the present one.
+    #[test]
+    fn chains_visit_all_ranks_equally_often() {
+        let (ranks, rounds) = (4, 8000_u64);
+        let visits = Visits::new(5, 100, &vec![1.0; ranks]);
+        let mut moves = vec![0.0; ranks * ranks];
+        for round in 0..rounds {
+            let (now, next) = (visits.round(round), visits.round(round + 1));
+            let mut chains = now.chain.clone();
+            chains.sort_unstable();
+            assert_eq!(chains, [0, 1, 2, 3]);
+            moves[now.rank(2) * ranks + next.rank(2)] += 1.0;
+        }
+        // The 16 moves have the same probability: χ² with 15 degrees of freedom is below 44.3 with probability 0.9999.
+        let expected = rounds as f64 / 16.0;
+        let chi: f64 = moves.iter().map(|count| (count - expected).powi(2) / expected).sum();
+        assert!(chi < 44.3, "{moves:?}");
+    }
+
+    #[test]
+    fn visits_are_as_long_as_ranks_are_fast() {
+        let visits = Visits::new(0, 100, &[1.0, 3.0]);
+        assert_eq!(visits.steps, [50, 150]);
+        assert_eq!([visits.share(0), visits.share(1)], [0.25, 0.75]);
+        assert_eq!(Visits::new(0, 1, &[1.0, 1000.0]).steps, [1, 2]);
+        // After 4 rounds each chain has made at least 4 × 50 iterations.
+        assert!((2..=4).contains(&visits.rounds(200)), "{}", visits.rounds(200));
     }
 }

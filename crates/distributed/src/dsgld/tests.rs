@@ -8,7 +8,7 @@ use sgmcmc_samplers::run::InMemoryCheckpoints;
 
 use super::schedule::Visits;
 use super::*;
-use crate::checkpoint::EpochCheckpoints;
+use crate::checkpoint::{EpochCheckpoints, RunCheckpoints};
 use crate::collective::{Error, Result, on_threads};
 use crate::testing::{all_shards, check_moments, posterior, shard, target};
 
@@ -120,7 +120,7 @@ fn runs_repeat_and_resume() {
                     return run.sample(&start, draws, None);
                 }
                 let mut store = EpochCheckpoints::new(store, ranks, &run.identity(&start)?);
-                run.sample(&start, draws, Some(DsgldCheckpoints { store: &mut store, every: 2 }))
+                run.sample(&start, draws, Some(RunCheckpoints { store: &mut store, every: 2 }))
             });
             let fit = fits.unwrap().swap_remove(0).unwrap();
             fit.chains().iter().map(|chain| chain.values().to_vec()).collect()

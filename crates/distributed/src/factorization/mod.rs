@@ -51,5 +51,5 @@ pub use likelihood::{EntryLikelihood, EntryTerm, GaussianEntries, PoissonEntries
 pub use model::BlockedFactorization;
 pub use predictions::{BlockPredictions, Rmse};
 pub use prior::FactorPrior;
-pub use run::{BlockCheckpoints, BlockRun};
+pub use run::BlockRun;
 pub use sampler::{BlockSampler, Factors};

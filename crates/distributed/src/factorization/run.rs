@@ -8,7 +8,7 @@ use sgmcmc_gradient::{Layout, settings};
 
 use super::likelihood::EntryLikelihood;
 use super::sampler::{BlockSampler, Factors};
-use crate::checkpoint::EpochCheckpoints;
+use crate::checkpoint::RunCheckpoints;
 use crate::collective::{Result, numbers};
 
 /// The length of a run of a [`BlockSampler`].
@@ -26,42 +26,6 @@ pub struct BlockRun {
     pub thin: u64,
 }
 
-/// The checkpoints of a run, and the number of iterations between two of them.
-///
-/// # Examples
-///
-/// ```
-/// use std::sync::Arc;
-/// use sgmcmc::distributed::checkpoint::EpochCheckpoints;
-/// use sgmcmc::distributed::collective::ThreadRank;
-/// use sgmcmc::distributed::factorization::{BlockCheckpoints, BlockRun, BlockedEntries, BlockedFactorization, Grid};
-/// use sgmcmc::models::factorization::Entries;
-/// use sgmcmc::run::InMemoryCheckpoints;
-///
-/// let ratings = Entries::simulate_ratings(20, 30, 300, 2, 1)?;
-/// let (grid, ranks) = (Arc::new(Grid::new(20, 30, 2, 1)?), Arc::new(ThreadRank::alone()));
-/// let memory = InMemoryCheckpoints::default();
-/// let sample = |draws: usize| {
-///     let entries = BlockedEntries::distribute(ranks.clone(), grid.clone(), ratings.iter())?;
-///     let mut sampler = BlockedFactorization::new(2).step_size(1e-3).sampler(entries)?;
-///     let mut store = EpochCheckpoints::new(memory.clone(), ranks.clone(), &sampler.identity()?);
-///     let checkpoints = BlockCheckpoints { store: &mut store, every: 5 };
-///     sampler.sample(&BlockRun { draws, burn_in: 0, thin: 1 }, Some(checkpoints))
-/// };
-/// let (short, long) = (sample(10)?, sample(20)?);
-/// let values = |fit: Option<sgmcmc::Fit>| fit.map(|fit| fit.chains()[0].values().to_vec()).unwrap_or_default();
-/// let (short, long) = (values(short), values(long));
-/// assert_eq!(short, long[..short.len()]);
-/// # Ok::<(), sgmcmc::Error>(())
-/// ```
-#[derive(Debug)]
-pub struct BlockCheckpoints<'a> {
-    /// The store.
-    pub store: &'a mut EpochCheckpoints,
-    /// The number of iterations between two checkpoints.
-    pub every: u64,
-}
-
 impl<L: EntryLikelihood> BlockSampler<L> {
     /// Makes draws of the factors and gathers them on rank 0, as the parameters `w` and `h`. Returns `None` on the other
     /// ranks.
@@ -73,7 +37,7 @@ impl<L: EntryLikelihood> BlockSampler<L> {
     /// # Errors
     ///
     /// Returns the errors of [`step`](Self::step), and an error if a checkpoint cannot be used.
-    pub fn sample(&mut self, run: &BlockRun, mut checkpoints: Option<BlockCheckpoints<'_>>) -> Result<Option<Fit>> {
+    pub fn sample(&mut self, run: &BlockRun, mut checkpoints: Option<RunCheckpoints<'_>>) -> Result<Option<Fit>> {
         settings::at_least("thin", run.thin, 1, "take at least 1 iteration per draw")?;
         let began = Instant::now();
         let chains = self.interleaved_chains();
@@ -81,7 +45,7 @@ impl<L: EntryLikelihood> BlockSampler<L> {
         let draws = run.draws.div_ceil(chains) * chains;
         let mut values: Vec<f64> = Vec::new();
         let mut saved = 0;
-        if let Some(BlockCheckpoints { store, .. }) = &mut checkpoints
+        if let Some(RunCheckpoints { store, .. }) = &mut checkpoints
             && let Some(resumed) = store.resume()?
         {
             self.restore(&resumed.state)?;
@@ -101,7 +65,7 @@ impl<L: EntryLikelihood> BlockSampler<L> {
                 values.push(self.model.step_size.at(t - 1));
                 values.extend(rows.into_iter().chain(columns));
             }
-            if let Some(BlockCheckpoints { store, every }) = &mut checkpoints
+            if let Some(RunCheckpoints { store, every }) = &mut checkpoints
                 && (t.is_multiple_of((*every).max(1)) || t == end)
             {
                 store.save(&self.save()?, bytemuck::cast_slice(&values[saved..]))?;

@@ -4,6 +4,7 @@
 //! any kernel, and [`ShardFits::combine`] combines the draws, see [`combine`](crate::combine).
 
 mod error;
+mod of_rank;
 mod run;
 mod shard;
 mod split;

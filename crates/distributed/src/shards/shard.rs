@@ -27,11 +27,14 @@ use super::Subposterior;
 pub struct Shard {
     info: ShardInfo,
     rows: Arc<[usize]>,
+    /// The number of observations of the data set that `rows` are indices of.
+    indexed: usize,
 }
 
 impl Shard {
-    pub(super) fn new(info: ShardInfo, rows: Arc<[usize]>) -> Self {
-        Self { info, rows }
+    /// Creates a shard with the observations `rows` of a data set of `indexed` observations.
+    pub(super) fn new(info: ShardInfo, rows: Arc<[usize]>, indexed: usize) -> Self {
+        Self { info, rows, indexed }
     }
 
     /// Returns the index of the shard, from 0.
@@ -52,6 +55,11 @@ impl Shard {
     /// Returns the indices of the observations of the shard, in ascending order.
     pub fn rows(&self) -> &[usize] {
         &self.rows
+    }
+
+    /// Returns the number of observations that the target of this shard must have: those of all shards, or those of this rank.
+    pub(super) fn indexed(&self) -> usize {
+        self.indexed
     }
 
     /// Returns the description that fits of the shard carry.

@@ -175,7 +175,7 @@ impl Shards {
     pub fn shard(&self, index: usize) -> Option<Shard> {
         let (count, observations, tempering) = (self.len(), self.observations, self.tempering);
         let rows = self.rows.get(index)?.clone();
-        Some(Shard::new(ShardInfo { index, count, observations, tempering }, rows))
+        Some(Shard::new(ShardInfo { index, count, observations, tempering }, rows, observations))
     }
 
     /// Returns an iterator over the shards.

@@ -1,9 +1,9 @@
 //! Subposteriors of any target: see [`Subposterior`].
 
-use sgmcmc_gradient::data::{Precision, Selection, Weights};
+use sgmcmc_gradient::data::{Selection, Weights};
 use sgmcmc_gradient::evaluator::check_output;
 use sgmcmc_gradient::fingerprint::Fingerprinter;
-use sgmcmc_gradient::{Error, Evaluator, Fingerprint, Layout, ModelIdentity, Result, Rows, Target};
+use sgmcmc_gradient::{Error, Evaluator, Fingerprint, ModelIdentity, Result, Rows, Target};
 
 use super::Shard;
 
@@ -72,7 +72,7 @@ impl<T: Target> Target for Subposterior<T> {
 
     fn evaluator(&self, start: &Self::Params) -> Result<Box<dyn Evaluator>> {
         let inner = self.target.evaluator(start)?;
-        let (shards, data) = (self.shard.info().observations, inner.observations());
+        let (shards, data) = (self.shard.indexed(), inner.observations());
         if shards != data {
             let what = "the observations of the shards (divide the data set of the run)";
             return Err(Error::Length { what, expected: data, found: shards });
@@ -82,17 +82,7 @@ impl<T: Target> Target for Subposterior<T> {
         Ok(Box::new(SubposteriorEvaluator { inner, shard: self.shard.clone(), gradient, rows, weights }))
     }
 
-    fn layout(&self, params: &Self::Params) -> Result<Layout> {
-        self.target.layout(params)
-    }
-
-    fn flatten(&self, layout: &Layout, params: &Self::Params) -> Result<Vec<f64>> {
-        self.target.flatten(layout, params)
-    }
-
-    fn unflatten(&self, layout: &Layout, like: &Self::Params, theta: &[f64]) -> Result<Self::Params> {
-        self.target.unflatten(layout, like, theta)
-    }
+    crate::evaluator::same_parameters!(target);
 
     /// Returns a fingerprint of the data and of the shard, also if the target has none.
     fn fingerprint(&self) -> Option<Fingerprint> {
@@ -153,9 +143,7 @@ impl SubposteriorEvaluator {
 }
 
 impl Evaluator for SubposteriorEvaluator {
-    fn layout(&self) -> &Layout {
-        self.inner.layout()
-    }
+    crate::evaluator::same_computation!(inner);
 
     fn observations(&self) -> usize {
         self.shard.observations()
@@ -216,17 +204,5 @@ impl Evaluator for SubposteriorEvaluator {
     /// Returns the identifier of the model of all data. The shard is part of the fingerprint of the data.
     fn identity(&mut self, theta: &[f64]) -> Result<ModelIdentity> {
         self.inner.identity(theta)
-    }
-
-    fn precision(&self) -> Precision {
-        self.inner.precision()
-    }
-
-    fn set_threads(&mut self, threads: usize) {
-        self.inner.set_threads(threads);
-    }
-
-    fn allocate_on_this_thread(&mut self) -> Result<()> {
-        self.inner.allocate_on_this_thread()
     }
 }

@@ -6,6 +6,7 @@ mod arguments;
 mod build;
 mod by_hand;
 mod chains;
+pub(crate) mod communication;
 mod data;
 mod deep;
 mod diagnostics_speed;
@@ -43,6 +44,7 @@ pub(crate) fn run(command: &str, arguments: &[String]) -> Option<Result<()>> {
         "sequences" => return Some(sequences::run()),
         "overhead" => return Some(overhead::run().map_err(Into::into)),
         "topics" => return Some(topics::run(arguments)),
+        "communication" => return Some(communication::run(arguments)),
         "diagnostics-speed" => return Some(diagnostics_speed::run(arguments)),
         _ => return None,
     };

@@ -10,17 +10,17 @@
 //! cargo run --release -p lab -- bpmf --set ml-1m --rank 10 --seconds 120
 //! ```
 
-use std::path::Path;
 use std::time::Instant;
 
 use sgmcmc::algorithms::{Hamcmc, InitialScale, Psgld, Sghmc, Sgld, Sgnht};
 use sgmcmc::models::factorization::{
-    BayesianFactorization, Entries, GammaPrior, Hyperprior, Kernel, NoisePrecision, Ratings, RunningPredictions,
+    BayesianFactorization, Entries, GammaPrior, Hyperprior, Kernel, NoisePrecision, RunningPredictions,
 };
 
 use crate::Result;
 use crate::papers::data_directory;
 use crate::papers::flags::Flags;
+use crate::papers::ratings;
 
 /// Runs the comparison.
 pub(super) fn run(arguments: &[String]) -> Result<()> {
@@ -34,7 +34,9 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let prior = flags.get("prior", "wishart".to_owned(), "wishart, or gamma for Gamma(1, 300)")?;
     let dir = data_directory(&mut flags)?;
     flags.finish()?;
-    let (train, test) = ratings(&set, &dir)?.split(0.9, 1)?;
+    let ratings = ratings::read(&set, &dir)?;
+    ratings.print_note();
+    let (train, test) = ratings.entries.split(0.9, 1)?;
     let hyperprior = match prior.as_str() {
         "wishart" => Hyperprior::default(),
         "gamma" => Hyperprior::Gamma(GammaPrior { shape: 1.0, rate: 300.0 }),
@@ -113,21 +115,4 @@ fn compare(model: &BayesianFactorization, train: &Entries, test: &Entries, secon
     last.push(&sampler)?;
     averages.push(&sampler)?;
     Ok(Row { steps, seconds, draw: last.rmse()?, mean: averages.rmse()? })
-}
-
-/// Reads the ratings, or simulates ratings of the same shape.
-fn ratings(set: &str, dir: &str) -> Result<Entries> {
-    let (name, shape) = match set {
-        "ml-100k" => ("u.data", [943, 1682, 100_000]),
-        "ml-1m" => ("ratings_notime.csv", [6040, 3952, 1_000_209]),
-        other => return Err(format!("`{other}` is not a data set: use ml-100k or ml-1m").into()),
-    };
-    let files = [name.to_owned(), format!("{name}.gz")].map(|name| Path::new(dir).join(set).join(name));
-    match files.iter().find(|file| file.exists()) {
-        Some(file) => Ok(Ratings::read(file)?.entries().clone()),
-        None => {
-            println!("SYNTHETIC data, because {} does not exist", files[0].display());
-            Ok(Entries::simulate_ratings(shape[0], shape[1], shape[2], 5, 1)?)
-        }
-    }
 }

@@ -10,10 +10,12 @@ mod figure;
 pub(crate) mod flags;
 mod hamcmc_linear_gaussian;
 mod ica;
+pub(crate) mod movielens;
 mod msweb;
 mod normals;
 mod qnhmc_gaussian;
 mod qnhmc_mnist;
+mod ratings;
 mod sgld_a9a;
 mod sgld_mixture;
 
@@ -32,6 +34,7 @@ pub(crate) fn run(command: &str, arguments: &[String]) -> Option<Result<()>> {
         "bpmf" => bpmf::run,
         "alpha-stable" => alpha_stable::run,
         "msweb" => msweb::run,
+        "movielens" => movielens::run,
         "divide-and-conquer" => divide_and_conquer::run,
         _ => return None,
     };

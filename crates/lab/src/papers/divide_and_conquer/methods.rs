@@ -1,7 +1,6 @@
 //! The five methods, each with the setting that it is tuned over.
 
 use sgmcmc::algorithms::{Hmc, Sghmc, Sgld, WarmUp};
-use sgmcmc::diagnostics::distance::kl_divergence;
 use sgmcmc::distributed::Shards;
 use sgmcmc::distributed::combine::{
     Bandwidth, Combination, CombineOptions, ComponentSampling, Consensus, Kdemc, Weierstrass, combine_fits,
@@ -12,9 +11,6 @@ use sgmcmc::prelude::*;
 
 use super::problems::Problem;
 use crate::Result;
-
-/// The number of nearest neighbors of the estimate of the divergence.
-const NEIGHBORS: usize = 10;
 
 /// The lengths of the runs.
 #[derive(Clone, Copy)]
@@ -55,7 +51,7 @@ impl Method {
         }
     }
 
-    /// Returns the divergence of the draws of a run from the reference. `shards` are the fits of the shards.
+    /// Returns the divergence of the draws of a run from the truth. `shards` are the fits of the shards.
     pub(super) fn divergence(self, problem: &Problem, shards: &[Fit], lengths: Lengths, seed: u64) -> Result<f64> {
         let sampling = |bandwidth| ComponentSampling { bandwidth, ..ComponentSampling::default() };
         let fit = match self {
@@ -79,7 +75,7 @@ impl Method {
         if chain.len() < lengths.draws || chain.values().iter().any(|value| !value.is_finite()) {
             return Ok(f64::INFINITY);
         }
-        Ok(kl_divergence(chain.values(), &problem.reference, problem.dim, NEIGHBORS)?)
+        problem.truth.divergence(chain.values(), problem.dim)
     }
 }
 
