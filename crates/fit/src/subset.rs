@@ -1,5 +1,7 @@
 //! Subsets of the draws, the chains and the parameters of a fit.
 
+use std::borrow::Cow;
+
 use sgmcmc_gradient::{Error, Layout, Mode, Result};
 
 use super::{ChainDraws, Fit};
@@ -44,6 +46,16 @@ impl Fit {
             .with_axes_of(&self.layout);
         first.check_same(model)?;
         Ok(first)
+    }
+
+    /// Returns this fit without the derived quantities that follow the parameters of `model`.
+    pub(crate) fn only_parameters(&self, model: &Layout) -> Result<Cow<'_, Self>> {
+        self.parameters_like(model)?;
+        if model.blocks().len() == self.layout.blocks().len() {
+            return Ok(Cow::Borrowed(self));
+        }
+        let names: Vec<&str> = model.blocks().iter().map(|block| block.name.as_str()).collect();
+        self.only(&names).map(Cow::Owned)
     }
 
     /// Returns this fit with every `every`-th draw of each chain, starting with the first. All draws are kept if

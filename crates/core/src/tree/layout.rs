@@ -105,12 +105,19 @@ impl TreeLayout for Layout {
     }
 
     fn check_like<P: TensorTree>(&self, like: &P) -> Result<()> {
-        let mut collector = LeafCollector { leaves: Ok(Vec::new()), dimensions: Vec::new() };
-        like.visit(&mut Path::root(), &mut collector);
-        // Constraints are not compared.
-        let leaves = collector.leaves?.into_iter().map(|(name, shape, _)| (name, shape, None));
-        self.check_same(&Self::new(leaves)?)
+        self.check_same(&unconstrained(like)?)
     }
+}
+
+/// Returns the layout of the names and shapes of `params`, without constraints.
+///
+/// # Errors
+///
+/// Returns an error if a leaf is not a float tensor.
+pub(crate) fn unconstrained<P: TensorTree>(params: &P) -> Result<Layout> {
+    let mut collector = LeafCollector { leaves: Ok(Vec::new()), dimensions: Vec::new() };
+    params.visit(&mut Path::root(), &mut collector);
+    Layout::new(collector.leaves?.into_iter().map(|(name, shape, _)| (name, shape, None)))
 }
 
 /// The name, shape and constraint of a leaf.
