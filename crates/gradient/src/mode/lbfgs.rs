@@ -179,7 +179,7 @@ impl LbfgsSearch {
             iterations,
             full_passes,
             ending,
-            predicted_gain: predicted_gain,
+            predicted_gain,
         })
     }
 

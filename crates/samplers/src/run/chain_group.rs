@@ -12,7 +12,7 @@ use super::files;
 use super::guard::guard;
 use super::plan::Plan;
 use super::progress::{Progress, ProgressOption, QualityBoard};
-use super::turns::{self, Player, Turn};
+use super::turns::{self, TurnTaker, Turn};
 use crate::chain::Chain;
 use sgmcmc_fit::sink::{Interleaved, Schema, Sink};
 use sgmcmc_fit::{Bias, ChainDraws, ChainOutcome, Fit, RunInfo};
@@ -125,7 +125,7 @@ enum State<C, S> {
     Running(Box<RunningChain<S>>),
 }
 
-impl<C: Send, S: Sink, F> Player for Member<'_, C, S, F>
+impl<C: Send, S: Sink, F> TurnTaker for Member<'_, C, S, F>
 where
     F: Fn(C, usize) -> Result<Box<dyn Chain>> + Sync,
 {

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use sgmcmc_gradient::{Error, Result};
 
 /// A chain that takes turns.
-pub(super) trait Player: Sized + Send {
+pub(super) trait TurnTaker: Sized + Send {
     type Result: Send;
 
     /// Returns the number of iterations so far. The chain with the fewest is next.
@@ -24,13 +24,13 @@ pub(super) trait Player: Sized + Send {
 }
 
 /// The result of a turn.
-pub(super) enum Turn<P: Player> {
+pub(super) enum Turn<P: TurnTaker> {
     Unfinished(P),
     Finished(P::Result),
 }
 
 /// The chains between their turns.
-struct Table<P: Player> {
+struct TurnQueue<P: TurnTaker> {
     waiting: Vec<(usize, P)>,
     finished: Vec<(usize, P::Result)>,
     error: Option<Error>,
@@ -41,13 +41,13 @@ struct Table<P: Player> {
 /// # Errors
 ///
 /// Returns the first error of a turn. Chains that wait for a turn then are abandoned.
-pub(super) fn run<P: Player>(players: Vec<P>) -> Result<Vec<P::Result>> {
-    let threads = threads(players.len());
-    let table =
-        Mutex::new(Table { waiting: players.into_iter().enumerate().collect(), finished: Vec::new(), error: None });
+pub(super) fn run<P: TurnTaker>(chains: Vec<P>) -> Result<Vec<P::Result>> {
+    let threads = threads(chains.len());
+    let queue =
+        Mutex::new(TurnQueue { waiting: chains.into_iter().enumerate().collect(), finished: Vec::new(), error: None });
     // The scope moves a single chain to a thread of the pool, where splitting its work is cheapest.
-    rayon::scope(|_| (0..threads).into_par_iter().with_max_len(1).for_each(|_| play(&table)));
-    let Table { mut finished, error, .. } = table.into_inner().unwrap_or_else(PoisonError::into_inner);
+    rayon::scope(|_| (0..threads).into_par_iter().with_max_len(1).for_each(|_| run_turns(&queue)));
+    let TurnQueue { mut finished, error, .. } = queue.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(error) = error {
         return Err(error);
     }
@@ -61,30 +61,30 @@ pub(super) fn threads(chains: usize) -> usize {
 }
 
 /// Gives turns to waiting chains on one thread, until none waits. Chains in their turns on other threads stay there.
-fn play<P: Player>(table: &Mutex<Table<P>>) {
+fn run_turns<P: TurnTaker>(queue: &Mutex<TurnQueue<P>>) {
     loop {
         let (next, abandoned) = {
-            let mut table = lock(table);
-            if table.error.is_some() { (None, std::mem::take(&mut table.waiting)) } else { (table.next(), Vec::new()) }
+            let mut queue = lock(queue);
+            if queue.error.is_some() { (None, std::mem::take(&mut queue.waiting)) } else { (queue.next(), Vec::new()) }
         };
-        abandoned.into_iter().for_each(|(_, player)| player.abandon());
-        let Some((index, player)) = next else { return };
-        let turn = player.take_turn();
-        let mut table = lock(table);
+        abandoned.into_iter().for_each(|(_, chain)| chain.abandon());
+        let Some((index, chain)) = next else { return };
+        let turn = chain.take_turn();
+        let mut queue = lock(queue);
         match turn {
-            Ok(Turn::Unfinished(player)) => table.waiting.push((index, player)),
-            Ok(Turn::Finished(result)) => table.finished.push((index, result)),
+            Ok(Turn::Unfinished(chain)) => queue.waiting.push((index, chain)),
+            Ok(Turn::Finished(result)) => queue.finished.push((index, result)),
             Err(error) => {
-                table.error.get_or_insert(error);
+                queue.error.get_or_insert(error);
             }
         }
     }
 }
 
-impl<P: Player> Table<P> {
+impl<P: TurnTaker> TurnQueue<P> {
     /// Removes the chain with the fewest iterations.
     fn next(&mut self) -> Option<(usize, P)> {
-        let order = |(_, (index, player)): &(usize, &(usize, P))| (player.iteration(), *index);
+        let order = |(_, (index, chain)): &(usize, &(usize, P))| (chain.iteration(), *index);
         let (place, _) = self.waiting.iter().enumerate().min_by_key(order)?;
         Some(self.waiting.swap_remove(place))
     }
@@ -111,7 +111,7 @@ mod tests {
         fails_at: u64,
     }
 
-    impl Player for Counter {
+    impl TurnTaker for Counter {
         type Result = (usize, u64);
 
         fn iteration(&self) -> u64 {
@@ -139,7 +139,7 @@ mod tests {
         }
     }
 
-    fn play_counters(fails_at: u64) -> (Result<Vec<(usize, u64)>>, u64) {
+    fn count(fails_at: u64) -> (Result<Vec<(usize, u64)>>, u64) {
         let log = Arc::new(Mutex::new(vec![0; 4]));
         let abandoned = Arc::new(AtomicU64::new(0));
         let counter = |index| Counter {
@@ -158,14 +158,14 @@ mod tests {
 
     #[test]
     fn four_chains_on_two_threads_stay_together() {
-        let (results, abandoned) = play_counters(u64::MAX);
+        let (results, abandoned) = count(u64::MAX);
         assert_eq!(results.unwrap(), [(0, 100), (1, 100), (2, 100), (3, 100)]);
         assert_eq!(abandoned, 0);
     }
 
     #[test]
     fn an_error_ends_all_chains() {
-        let (results, abandoned) = play_counters(50);
+        let (results, abandoned) = count(50);
         assert!(matches!(results, Err(Error::EmptyModel)));
         // One or two turns fail; the others are abandoned.
         assert!((2..=3).contains(&abandoned), "{abandoned}");
