@@ -4,6 +4,7 @@ mod compiled;
 mod constraints;
 mod devices;
 mod distributions;
+mod extended;
 mod generative;
 mod gradients;
 mod matrix;

@@ -94,9 +94,9 @@ def check_loo(path):
     """Compares `arviz.loo` of the stored log-likelihoods with ours, which the program wrote."""
     with open(path("loo.json")) as file:
         ours = json.load(file)
-    for name in ["fit.zarr", "fit.json"]:
-        if name.endswith("zarr"):
-            tree = arviz.from_zarr(path(name))
+    for name in ["fit.zarr", "fit.json", "fit.nc"]:
+        if not name.endswith("json"):
+            tree = arviz.from_zarr(path(name)) if name.endswith("zarr") else arviz.from_netcdf(path(name))
             assert "created_at" in tree["posterior"].attrs, "no creation time"
         else:
             with open(path(name)) as file:
@@ -127,9 +127,6 @@ def documented(directory):
     try:
         for block in blocks:
             exec(compile(block, page, "exec"), {})  # noqa: S102
-        assert os.path.exists("fit.nc"), "no netCDF file"
-        nested = xarray.open_datatree("fit.nc")
-        same(nested["posterior"]["W"].values, VALUES["W"], "fit.nc")
         import polars
 
         table = polars.read_parquet("fit.parquet").sort(["chain", "draw"])
@@ -162,6 +159,30 @@ def main(directory, summary):
     pointwise = np.array([-uniform(i, 0, 0) for i in range(CHAINS * DRAWS * 3)]).reshape(CHAINS, DRAWS, 3)
     same(tree["log_likelihood"]["y"].values, pointwise, "log_likelihood")
     same(tree["observed_data"]["y"].values, [1.0, 2.5, np.nan], "observed_data")
+
+    for engine in ["h5netcdf", "netcdf4"]:
+        tree = xarray.open_datatree(path("fit.nc"), engine=engine)
+        check_tree(tree, f"fit.nc by {engine}")
+        assert list(tree.attrs["chain_outcomes"]) == ["complete"] * CHAINS, "chain_outcomes"
+        same(tree["observed_data"]["y"].values, np.arange(5.0), f"fit.nc by {engine}: observed_data")
+        flat = xarray.open_dataset(path("fit.nc"), group="posterior", engine=engine)
+        same(flat["cube"].values, VALUES["cube"], f"fit.nc by {engine}: a group")
+    tree = arviz.from_netcdf(path("fit.nc"))
+    check_tree(tree, "fit.nc")
+    check_summary(tree, ours, "fit.nc")
+
+    # Names of dimensions and labels of positions.
+    labeled = {
+        "labeled.nc by h5netcdf": xarray.open_datatree(path("labeled.nc"), engine="h5netcdf"),
+        "labeled.nc by netcdf4": xarray.open_datatree(path("labeled.nc"), engine="netcdf4"),
+        "labeled.zarr": arviz.from_zarr(path("labeled.zarr")),
+    }
+    for name, tree in labeled.items():
+        matrix = tree["posterior"]["W"]
+        assert matrix.dims == ("chain", "draw", "county", "year"), f"{name}: {matrix.dims}"
+        assert list(matrix["county"].values) == ["Aitkin", "Koöchiching"], f"{name}: {matrix['county'].values}"
+        same(matrix.sel(county="Koöchiching", year=2).values, VALUES["W"][:, :, 1, 2], name)
+        assert "W[Koöchiching, 2]" in arviz.summary(tree).index, f"{name}: {arviz.summary(tree).index}"
 
     for name in ["fit.parquet", "run.parquet"]:
         table = pandas.read_parquet(path(name))

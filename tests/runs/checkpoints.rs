@@ -9,14 +9,14 @@ use std::time::Duration;
 use sgmcmc::Fit;
 use sgmcmc::algorithms::{DualAveraging, Hamcmc, HmcBfgs};
 use sgmcmc::algorithms::{Dynamics, Sghmc};
-use sgmcmc::fit::ChainOutcome;
+use sgmcmc::fit::{ChainDraws, ChainOutcome};
 use sgmcmc::gradient::Error;
 use sgmcmc::gradient::{FullGradient, GradientEstimator, Svrg};
 use sgmcmc::minibatch::{Epochs, WithoutReplacement};
 use sgmcmc::mode::ModeSearch;
 use sgmcmc::prelude::*;
 use sgmcmc::presets::{sgld, sgldcv};
-use sgmcmc::run::{CheckpointInterval, CheckpointStore, Progress, ProgressOption, StopSignal};
+use sgmcmc::run::{ChainStage, CheckpointInterval, CheckpointStore, Progress, ProgressOption, StopSignal};
 use sgmcmc::sink::{Memory, Moments, Spread};
 use sgmcmc_testkit::models::Case;
 use sgmcmc_testkit::models::logistic::{self, Logistic};
@@ -152,6 +152,57 @@ fn interleaved_chains_go_on_bit_for_bit() {
     check(HmcBfgs { steps: 2, adapt, ..HmcBfgs::default() }, FullGradient, 40);
 }
 
+/// More chains than threads take turns: their draws are those of chains with a thread each, also after a stop.
+#[test]
+fn chains_that_take_turns_make_the_same_draws() {
+    let (model, data) = (logistic::model(), data(100));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let run = || sgld(&model, &data, 1e-3).minibatch(10).seed(3).chains(3).burn_in(7);
+    let whole = run().sample(&start(), 4000).unwrap();
+    let alone = pool.install(|| run().sample(&start(), 4000)).unwrap();
+    assert_eq!(alone.chains(), whole.chains());
+    let shelf = Shelf::default();
+    let signal = StopSignal::new();
+    let (held, steps) = (signal.clone(), Arc::new(Mutex::new([0_u64; 3])));
+    let seen = steps.clone();
+    let report = move |progress: &Progress| {
+        let mut seen = seen.lock().unwrap();
+        seen[progress.chain] = progress.iteration;
+        // Every chain has had a turn.
+        if seen.iter().all(|iteration| *iteration > 0) {
+            held.stop();
+        }
+    };
+    let option = ProgressOption::By(Arc::new(report), Duration::from_millis(20));
+    let store = |run: Builder<_, _, _, _>| run.checkpoint(shelf.clone(), CheckpointInterval::Steps(1_000_000));
+    let stopped = store(run()).stop_on(&signal).progress(option);
+    let stopped = pool.install(|| stopped.sample(&start(), 40_000)).unwrap();
+    assert!(stopped.outcomes().iter().all(|outcome| *outcome == ChainOutcome::Stopped));
+    assert!(stopped.chains().iter().all(|chain| chain.len() > 10), "{:?}", steps.lock().unwrap());
+    let most = stopped.chains().iter().map(ChainDraws::len).max().unwrap();
+    let resumed = pool.install(|| store(run()).sample(&start(), most + 100)).unwrap();
+    assert_eq!(resumed.chains(), run().sample(&start(), most + 100).unwrap().chains());
+}
+
+/// Progress names the iteration from which a chain continues, and the quality of the draws.
+#[test]
+fn progress_shows_the_quality_and_the_resumption() {
+    let (model, data) = (logistic::model(), data(100));
+    let shelf = Shelf::default();
+    let run = || sgld(&model, &data, 1e-3).minibatch(10).seed(3).chains(2);
+    let stored = || run().checkpoint(shelf.clone(), CheckpointInterval::Steps(1000));
+    stored().sample(&start(), 20).unwrap();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let held = seen.clone();
+    let report = move |progress: &Progress| held.lock().unwrap().push(*progress);
+    stored().progress(ProgressOption::By(Arc::new(report), Duration::ZERO)).sample(&start(), 500).unwrap();
+    let seen = seen.lock().unwrap();
+    let ended: Vec<_> = seen.iter().filter(|progress| progress.stage == ChainStage::Complete).collect();
+    assert!(ended.iter().all(|progress| progress.resumed_from == 20), "{ended:?}");
+    let quality = ended.last().unwrap().quality.unwrap();
+    assert!(quality.r_hat.is_finite() && (1.0..=960.0).contains(&quality.effective_draws), "{quality:?}");
+}
+
 #[test]
 fn a_finished_run_can_be_made_longer() {
     let (model, data) = (logistic::model(), data(100));
@@ -221,8 +272,10 @@ fn progress_is_data() {
         .progress(ProgressOption::By(Arc::new(report), Duration::ZERO));
     run.sample(&start(), 10).unwrap();
     let seen = seen.lock().unwrap();
+    let (first, seen) = seen.split_first().unwrap();
+    assert_eq!((first.stage, first.iteration, first.total), (ChainStage::Waiting, 0, 25));
     let last = seen.last().unwrap();
-    assert!(last.ended && last.iteration == 25 && last.total == 25, "{last:?}");
+    assert!(last.stage.has_ended() && last.iteration == 25 && last.total == 25, "{last:?}");
     assert!(seen.iter().all(|progress| progress.log_posterior.is_finite() && progress.rate > 0.0));
     assert!(seen.windows(2).all(|pair| pair[0].iteration <= pair[1].iteration));
 }

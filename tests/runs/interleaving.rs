@@ -239,7 +239,7 @@ fn the_cost_of_a_run_is_shared_by_its_chains() {
     assert!(run > 0.0 && (info.longest_run() / run.max(info.seconds[3..].iter().sum()) - 1.0).abs() < 1e-12);
     let seen = seen.lock().unwrap();
     assert!(seen.iter().all(|progress| progress.chain < 2 && progress.total == 47));
-    assert_eq!(seen.iter().filter(|progress| progress.ended && progress.iteration == 47).count(), 2);
+    assert_eq!(seen.iter().filter(|progress| progress.stage.has_ended() && progress.iteration == 47).count(), 2);
 }
 
 #[test]

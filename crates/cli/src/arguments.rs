@@ -18,6 +18,7 @@ Examples:
   sgmcmc summary fit.zarr beta --format csv       print `beta` only, for a spreadsheet
   sgmcmc check fit.sgmcmc && publish              exit with code 1 if the fit has problems
   sgmcmc report fit.sgmcmc                        write fit.html, a page with all plots
+  sgmcmc watch checkpoints                        look at a run under way
   sgmcmc convert fit.sgmcmc fit.zarr              write the fit for Python: arviz.from_zarr(\"fit.zarr\") (ArviZ 1.x)
   sgmcmc combine shard*.zarr --output fit.sgmcmc  combine the fits of all shards of a data set
   sgmcmc info fit.parquet                         print names, shapes, chains and run settings

@@ -40,6 +40,26 @@ pub fn linear<const D: usize>(x: Tensor<2>, beta: Tensor<D>) -> Tensor<D> {
     }
 }
 
+/// Returns the dot product of each row of `a` with the same row of `b`, for tensors of shape `[n, k]`: the linear predictor of
+/// coefficients that differ between observations.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::array;
+/// use sgmcmc::functions::rows_dot;
+///
+/// let x = array(vec![1.0, 2.0, 3.0, 4.0], [2, 2])?;
+/// let beta = array(vec![1.0, 1.0, 0.0, 10.0], [2, 2])?;
+/// assert_eq!(rows_dot(x, beta).into_data().iter::<f64>().collect::<Vec<_>>(), [3.0, 40.0]);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
+pub fn rows_dot(a: Tensor<2>, b: Tensor<2>) -> Tensor<1> {
+    let (of_a, of_b) = (a.dims(), b.dims());
+    assert!(of_a[1] == of_b[1], "rows_dot: the rows must have the same number of entries, not {} and {}", of_a[1], of_b[1]);
+    (a * b).sum_dim(1).squeeze_dim::<1>(1)
+}
+
 /// Selections of elements, by position.
 ///
 /// # Examples

@@ -5,7 +5,7 @@ use quote::{ToTokens, quote_spanned};
 use syn::meta::ParseNestedMeta;
 use syn::punctuated::Punctuated;
 use syn::token::Paren;
-use syn::{Attribute, Error, Expr, LitStr, Path, Result, Token, parenthesized, parse_quote};
+use syn::{Attribute, Error, Expr, ExprLit, Lit, LitStr, Path, Result, Token, parenthesized, parse_quote};
 
 /// The attributes `#[tree(…)]` of the struct.
 pub(crate) struct Container {
@@ -41,10 +41,12 @@ pub(crate) struct Field {
     pub(crate) constraint: Option<TokenStream>,
     /// The expression of the prior: a distribution, or a closure from the parameters to a distribution.
     pub(crate) prior: Option<Expr>,
+    /// The names of the dimensions.
+    pub(crate) dimensions: Vec<LitStr>,
 }
 
 /// The valid attributes of a field, for error messages.
-const KNOWN: &str = "a field may have `rename = \"name\"`, `skip`, `prior = distribution`, or a constraint such as `positive` or `interval(a, b)`";
+const KNOWN: &str = "a field may have `rename = \"name\"`, `skip`, `dims = \"name\"` or `dims = [\"name\", …]`, `prior = distribution`, or a constraint such as `positive` or `interval(a, b)`";
 
 impl Field {
     /// Parses the attributes of a field.
@@ -59,6 +61,10 @@ impl Field {
                 if meta.path.is_ident("rename") {
                     let name: LitStr = meta.value()?.parse()?;
                     field.rename = Some(checked_name(&name)?);
+                    return Ok(());
+                }
+                if meta.path.is_ident("dims") {
+                    field.dimensions = dimensions(meta.value()?.parse()?)?;
                     return Ok(());
                 }
                 if meta.path.is_ident("prior") {
@@ -78,12 +84,25 @@ impl Field {
                 }
             })?;
         }
-        if field.skip && (field.prior.is_some() || field.constraint.is_some()) {
+        if field.skip && (field.prior.is_some() || field.constraint.is_some() || !field.dimensions.is_empty()) {
             let attribute = attributes.iter().find(|attribute| attribute.path().is_ident("tree"));
-            let message = "a skipped field is not a parameter, so that it has neither a prior nor a constraint";
+            let message =
+                "a skipped field is not a parameter, so that it has no prior, no constraint and no named dimensions";
             return Err(Error::new_spanned(attribute, message));
         }
         Ok(field)
+    }
+}
+
+/// Returns the names of dimensions: a string, or a list of strings.
+fn dimensions(expression: Expr) -> Result<Vec<LitStr>> {
+    match ungrouped(expression) {
+        Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) => Ok(vec![name]),
+        Expr::Array(array) => array.elems.into_iter().map(dimensions).collect::<Result<Vec<_>>>().map(|n| n.concat()),
+        other => Err(Error::new_spanned(
+            other,
+            "dimensions are written `dims = \"county\"` or `dims = [\"county\", \"year\"]`",
+        )),
     }
 }
 

@@ -3,7 +3,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Expr, Fields, Pat, PatType, Path, Result, Token, Type, parse_quote};
+use syn::{Data, DeriveInput, Error, Expr, Fields, LitStr, Pat, PatType, Path, Result, Token, Type, parse_quote};
 
 use crate::attributes::{Container, Field};
 
@@ -70,7 +70,7 @@ struct Methods {
 impl Methods {
     /// Adds the parts of the field `member`.
     fn add(&mut self, library: &Path, member: &TokenStream, ty: &Type, attributes: Field) {
-        let Field { rename, skip, constraint, prior } = attributes;
+        let Field { rename, skip, constraint, prior, dimensions } = attributes;
         if skip {
             self.rebuilds.push(quote!(#member: ::core::clone::Clone::clone(&self.#member)));
             return;
@@ -80,10 +80,11 @@ impl Methods {
         self.rebuilds.push(quote!(#member: #tree::rebuild(&self.#member, source)));
         let Some(prior) = prior else {
             let inner = quote!(|path| #tree::visit(&self.#member, path, visitor));
-            self.visits.push(match constraint {
+            let visit = match constraint {
                 Some(constraint) => quote!(path.within_constrained(#name, #constraint, #inner);),
                 None => quote!(path.within(#name, #inner);),
-            });
+            };
+            self.visits.push(with_dimensions(&dimensions, visit));
             self.has_prior.push(quote!(#tree::HAS_PRIOR));
             self.log_priors.push(quote!(#tree::log_prior(&self.#member)));
             self.draws
@@ -98,9 +99,10 @@ impl Methods {
         // Errors about the distribution are reported at its expression.
         let span = at(&prior);
         let inner = quote!(|field: &#ty, path| #tree::visit(field, path, visitor));
-        self.visits.push(quote_spanned!(span=>
+        let visit = quote_spanned!(span=>
             #library::tree::prior::within_prior(path, #name, #explicit, || #given_self, #inner, &self.#member);
-        ));
+        );
+        self.visits.push(with_dimensions(&dimensions, visit));
         self.has_prior.push(quote!(true));
         self.log_priors.push(quote_spanned!(span=> ::core::option::Option::Some(
             #library::tree::prior::term(&#given_self, #library::tree::prior::copy(&self.#member))
@@ -109,6 +111,11 @@ impl Methods {
             drawn.#member = draws.field(#name, #explicit, &#given_drawn, &self.#member);
         ));
     }
+}
+
+/// Returns the visit of a field whose dimensions have names.
+fn with_dimensions(names: &[LitStr], visit: TokenStream) -> TokenStream {
+    if names.is_empty() { visit } else { quote!(path.with_dimensions(&[#(#names),*], |path| { #visit });) }
 }
 
 /// Returns the span of generated code about `expression`: errors point at it, and names are those of the generated code,

@@ -66,6 +66,6 @@ impl Fit {
             return Err(Error::RepeatedLeaf { leaf: name.to_owned() });
         }
         let known = self.layout.blocks().iter().map(|b| (b.name.clone(), b.shape.clone(), b.constraint));
-        Layout::new(known.chain([(name.to_owned(), shape.to_vec(), None)]))
+        Ok(Layout::new(known.chain([(name.to_owned(), shape.to_vec(), None)]))?.with_axes_of(&self.layout))
     }
 }

@@ -8,7 +8,7 @@ use sgmcmc_gradient::text::printable;
 use crate::Fit;
 use crate::text::count;
 
-/// The probability that two fits of the same posterior are told to differ.
+/// The probability that two fits of the same posterior are reported to differ.
 const LEVEL: f64 = 0.01;
 /// The largest number of values that `Display` lists.
 const LISTED: usize = 10;
@@ -61,7 +61,7 @@ pub struct FitDifference {
     pub values: Vec<ValueDifference>,
     /// The names of the values that only one of the fits has: those of this fit, then those of the other.
     pub unmatched: [Vec<String>; 2],
-    /// The number of Monte Carlo standard errors above which a difference is told.
+    /// The number of Monte Carlo standard errors above which a difference is reported.
     pub threshold: f64,
 }
 

@@ -1,7 +1,7 @@
 //! The result of a run.
 
 use serde::{Deserialize, Serialize};
-use sgmcmc_gradient::{Error, Layout, Mode, Result};
+use sgmcmc_gradient::{Axis, Error, Layout, Mode, Result};
 
 use crate::draws::ChainDraws;
 use crate::groups::Group;
@@ -93,6 +93,56 @@ impl Fit {
     #[must_use]
     pub fn with_info(self, info: RunInfo) -> Self {
         Self { info, ..self }
+    }
+
+    /// Returns this fit with names of the dimensions of the parameter `name`, and of the positions along them. They stand in
+    /// tables, plots and files, as in `beta[age]`, and select values.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no such parameter, or if the axes do not fit its shape.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::Axis;
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let model = Model::density(|theta: Tensor<2>| theta.square().sum() * -0.5);
+    /// let fit = hmc(&model, &Dataset::none(), 0.5).sample(&zeros([2, 2]), 50)?;
+    /// let county = Axis::new("county").labels(["Aitkin", "Cook"]);
+    /// let fit = fit.with_axes("theta", [county, Axis::new("year")])?;
+    /// assert_eq!(fit.layout().value_names()[3], "theta[Cook,1]");
+    /// assert_eq!(fit.select(&["theta[Cook,*]"])?.layout().value_names(), ["theta[Cook,0]", "theta[Cook,1]"]);
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
+    pub fn with_axes(self, name: &str, axes: impl IntoIterator<Item = Axis>) -> Result<Self> {
+        Ok(Self { layout: self.layout.with_axes(name, axes)?, ..self })
+    }
+
+    /// Returns this fit with labels of the positions of the parameter `name`, which has one dimension. A name of the
+    /// dimension that is declared with `#[tree(dims = "…")]` is kept.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no such parameter, if it does not have one dimension, or if there is not one label for
+    /// each of its values.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
+    /// let fit = hmc(&model, &Dataset::none(), 0.5).sample(&zeros([2]), 50)?;
+    /// let fit = fit.with_labels("theta", ["age", "income"])?;
+    /// assert_eq!(fit.element("theta[age]")?[0].len(), 50);
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
+    pub fn with_labels<L: Into<String>>(self, name: &str, labels: impl IntoIterator<Item = L>) -> Result<Self> {
+        let declared = self.layout.block(name)?.axes.first().cloned();
+        let axis = declared.unwrap_or_else(|| Axis::new(format!("{name}_dim_0"))).labels(labels);
+        self.with_axes(name, [axis])
     }
 
     /// Returns the names, shapes and ranges of the parameters.

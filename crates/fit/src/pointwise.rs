@@ -231,9 +231,9 @@ impl Fit {
         new: impl Fn() -> A + Sync,
         add: impl Fn(&mut A, &[f64], f64) + Sync,
     ) -> Result<Vec<A>> {
-        self.layout.check_same(&target.layout(like)?)?;
+        let parameters = self.only_parameters(&target.layout(like)?)?;
         let draws: Vec<(&[f64], f64)> =
-            self.chains.iter().flat_map(|chain| chain.rows().zip(chain.weights().iter().copied())).collect();
+            parameters.chains.iter().flat_map(|chain| chain.rows().zip(chain.weights().iter().copied())).collect();
         let chunk_length = draws.len().div_ceil(rayon::current_num_threads()).max(1);
         let chunks = draws.par_chunks(chunk_length).map(|draws| {
             let mut evaluator = target.evaluator(like)?;

@@ -61,6 +61,7 @@ impl Fit {
         let indices = self.find_values(patterns)?;
         let parts = Part::split(&self.layout, &indices);
         let layout = Layout::new(parts.iter().map(|part| (part.name.clone(), part.shape.clone(), part.constraint)))?;
+        let layout = layout.with_axes_of(&self.layout);
         let mut values = Vec::with_capacity(indices.len());
         let fit = self.with_values(layout, |row| {
             values.clear();

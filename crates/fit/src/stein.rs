@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use sgmcmc_diagnostics::ksd::{self, Discrepancy, Imq, Kernel, Points};
-use sgmcmc_gradient::{Error, GradientEstimator, Result, Target};
+use sgmcmc_gradient::{Error, GradientEstimator, Layout, Result, Target};
 
 use super::Fit;
 use crate::sink::{ChainScores, Scores};
@@ -95,7 +95,7 @@ impl Fit {
         estimator: &G,
         seed: u64,
     ) -> Result<Vec<ChainScores>> {
-        self.layout.check_same(&target.layout(like)?)?;
+        let parameters = self.only_parameters(&target.layout(like)?)?;
         let estimator = Arc::new(estimator.clone());
         let evaluate = |(number, chain): (usize, &super::ChainDraws)| {
             let seed = seed.wrapping_add(number as u64);
@@ -103,7 +103,7 @@ impl Fit {
             chain.rows().try_for_each(|row| scores.take(row))?;
             Ok(crate::sink::Sink::finish(scores))
         };
-        self.chains.par_iter().enumerate().map(evaluate).collect()
+        parameters.chains.par_iter().enumerate().map(evaluate).collect()
     }
 
     /// Returns the squared kernel Stein discrepancy between the draws and the distribution with the gradients `scores`,
@@ -137,15 +137,15 @@ impl Fit {
         scores: &[ChainScores],
         discrepancy: impl Fn(&Points) -> std::result::Result<Discrepancy, sgmcmc_diagnostics::Error>,
     ) -> Result<SteinDiscrepancies> {
-        let ScoredDraws { coordinates, gradients, weights } = self.scored_draws(scores)?;
-        let points = Points::new(&coordinates, &gradients, self.layout.dim()).map_err(draws_error)?;
+        let ScoredDraws { parameters, coordinates, gradients, weights } = self.scored_draws(scores)?;
+        let points = Points::new(&coordinates, &gradients, parameters.dim()).map_err(draws_error)?;
         let points = if self.is_weighted() { points.weights(&weights).map_err(draws_error)? } else { points };
         let whole = discrepancy(&points).map_err(draws_error)?;
         let block = |block: &sgmcmc_gradient::Block| {
             let discrepancy = discrepancy(&points.columns(block.range.clone())?)?;
             Ok(BlockDiscrepancy { name: block.name.clone(), discrepancy })
         };
-        let blocks = self.layout.blocks().iter().filter(|block| !block.range.is_empty()).map(block);
+        let blocks = parameters.blocks().iter().filter(|block| !block.range.is_empty()).map(block);
         Ok(SteinDiscrepancies { whole, blocks: blocks.collect::<std::result::Result<_, _>>().map_err(draws_error)? })
     }
 
@@ -159,22 +159,36 @@ impl Fit {
             if expected == found { Ok(()) } else { Err(Error::Length { what, expected, found }) }
         };
         check("the list of gradients (one per chain)", self.chains.len(), scores.len())?;
+        let parameters = self.parameters_of(scores.first().map_or(self.layout.dim(), ChainScores::width))?;
         let mut coordinates = Vec::new();
         for (chain, scores) in self.chains.iter().zip(scores) {
             check("the gradients of a chain (one per draw)", chain.len(), scores.len())?;
-            check("a gradient", self.layout.dim(), scores.width())?;
+            check("a gradient", parameters.dim(), scores.width())?;
             for row in chain.rows() {
-                coordinates.extend(self.layout.coordinates(row)?);
+                coordinates.extend(parameters.coordinates(&row[..parameters.value_count()])?);
             }
         }
         let gradients = scores.iter().flat_map(|scores| scores.values()).copied().collect();
         let weights = self.chains.iter().flat_map(|chain| chain.weights()).copied().collect();
-        Ok(ScoredDraws { coordinates, gradients, weights })
+        Ok(ScoredDraws { parameters, coordinates, gradients, weights })
+    }
+
+    /// Returns the layout of the first parameters, which have `dim` coordinates, without the derived quantities that follow
+    /// them. Returns the whole layout if there are no such parameters.
+    fn parameters_of(&self, dim: usize) -> Result<Layout> {
+        let blocks = self.layout.blocks();
+        let count = blocks.iter().position(|block| block.range.end >= dim).map_or(blocks.len(), |last| last + 1);
+        if blocks.get(count.wrapping_sub(1)).is_none_or(|block| block.range.end != dim) {
+            return Ok(self.layout.clone());
+        }
+        Layout::new(blocks[..count].iter().map(|block| (block.name.clone(), block.shape.clone(), block.constraint)))
     }
 }
 
 /// The draws of all chains with their gradients, as flat row-major arrays.
 pub(super) struct ScoredDraws {
+    /// The layout of the coordinates.
+    pub(super) parameters: Layout,
     /// The coordinates of each draw.
     pub(super) coordinates: Vec<f64>,
     /// The gradient at each draw.

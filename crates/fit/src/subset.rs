@@ -1,5 +1,7 @@
 //! Subsets of the draws, the chains and the parameters of a fit.
 
+use std::borrow::Cow;
+
 use sgmcmc_gradient::{Error, Layout, Mode, Result};
 
 use super::{ChainDraws, Fit};
@@ -40,9 +42,20 @@ impl Fit {
     pub fn parameters_like(&self, model: &Layout) -> Result<Layout> {
         let count = model.blocks().len();
         let first = self.layout.blocks().iter().take(count);
-        let first = Layout::new(first.map(|block| (block.name.clone(), block.shape.clone(), block.constraint)))?;
+        let first = Layout::new(first.map(|block| (block.name.clone(), block.shape.clone(), block.constraint)))?
+            .with_axes_of(&self.layout);
         first.check_same(model)?;
         Ok(first)
+    }
+
+    /// Returns this fit without the derived quantities that follow the parameters of `model`.
+    pub(crate) fn only_parameters(&self, model: &Layout) -> Result<Cow<'_, Self>> {
+        self.parameters_like(model)?;
+        if model.blocks().len() == self.layout.blocks().len() {
+            return Ok(Cow::Borrowed(self));
+        }
+        let names: Vec<&str> = model.blocks().iter().map(|block| block.name.as_str()).collect();
+        self.only(&names).map(Cow::Owned)
     }
 
     /// Returns this fit with every `every`-th draw of each chain, starting with the first. All draws are kept if
@@ -126,7 +139,8 @@ impl Fit {
     /// Returns an error if there is no parameter with one of these names.
     pub fn only(&self, names: &[&str]) -> Result<Self> {
         let blocks = names.iter().map(|name| self.layout.block(name)).collect::<Result<Vec<_>>>()?;
-        let layout = Layout::new(blocks.iter().map(|b| (b.name.clone(), b.shape.clone(), b.constraint)))?;
+        let layout = Layout::new(blocks.iter().map(|b| (b.name.clone(), b.shape.clone(), b.constraint)))?
+            .with_axes_of(&self.layout);
         let mut values = Vec::with_capacity(layout.value_count());
         let fit = self.with_values(layout, |row| {
             values.clear();
@@ -206,7 +220,7 @@ mod tests {
             iterations: 7,
             full_passes: 9,
             ending: SearchOutcome::Converged,
-            promised_gain: None,
+            predicted_gain: None,
         };
         Fit::new(Layout::new(parameters).unwrap(), vec![chain]).unwrap().with_mode(Some(mode))
     }

@@ -110,9 +110,9 @@ impl Fit {
 
     /// Returns the arguments of the correction. Equal weights are omitted.
     fn control_run<'a>(&self, scored: &'a ScoredDraws) -> Run<'a> {
-        let ScoredDraws { coordinates, gradients, weights } = scored;
+        let ScoredDraws { parameters, coordinates, gradients, weights } = scored;
         let weights = self.is_weighted().then_some(&weights[..]);
-        Run { draws: coordinates, gradients, dimension: self.layout.dim(), weights }
+        Run { draws: coordinates, gradients, dimension: parameters.dim(), weights }
     }
 
     /// Splits a vector with one number per draw into chains.

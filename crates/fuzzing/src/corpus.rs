@@ -35,7 +35,8 @@ pub fn write(directory: &Path) -> Result<Vec<Seed>, Box<dyn Error>> {
         let files = if path.is_dir() { below(&path) } else { vec![path.clone()] };
         seeds.push(Seed { reader, path, files });
     };
-    for ending in fits::endings() {
+    // netCDF is not read.
+    for ending in fits::endings().into_iter().filter(|ending| *ending != "nc") {
         let name = format!("fit.{ending}");
         fits::save(&fit()?, directory.join(&name))?;
         seed(Reader::Fit, &name);

@@ -34,7 +34,7 @@ pub use estimator::{
 };
 pub use evaluator::{Analytic, AnalyticModel, ConditionOn, Evaluator, ModelIdentity, Target};
 pub use fingerprint::Fingerprint;
-pub use layout::{Block, Layout, Split};
+pub use layout::{Axis, Block, Layout, Split};
 pub use minibatch::{BatchSize, Epochs, Minibatch, Weighted, WithReplacement, WithoutReplacement};
 pub use mode::{Adam, AutoSearch, LbfgsSearch, Mode, ModeFinder, ModeSearch, Sgd};
 pub use rng::ChainRng;

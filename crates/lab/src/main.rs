@@ -61,7 +61,9 @@ suites:
                              FILE; with names, only these posteriors and no page
   posteriors [--page FILE]   every algorithm against the reference draws of posteriordb; writes docs/accuracy.md, or FILE
   posteriors NAME            the same for one posterior, without writing a page
-  sbc [--page FILE]          simulation-based calibration of every preset; writes target/sbc.html, or FILE
+  sbc [--page FILE]          simulation-based calibration of every preset and of the models of the gallery; writes
+                             target/sbc.html, or FILE
+  sbc gallery [NAME…]        the same of the models of the gallery whose names contain a NAME, or of all
   figure-4-2-1               time per iteration and divergence from the posterior of a normal mean, as N grows
   figure-5-2-1               a probability close to zero: quantiles of exact draws, SCIR and SGRLD
   figure-5-3-1               KS distances of SCIR and SGRLD on sparse and dense Dirichlet posteriors

@@ -122,8 +122,8 @@ impl LaplaceApproximation {
             let mut gradient = vec![0.0; mode.theta.len()];
             mode.log_posterior = evaluator.posterior(&mode.theta, evaluator.all_rows(), &mut gradient)?;
             mode.gradient_norm = dot(&gradient, &gradient).sqrt();
-            gain = promised_gain(&factor, gradient.clone());
-            mode.promised_gain = gain.is_finite().then_some(gain);
+            gain = predicted_gain(&factor, gradient.clone());
+            mode.predicted_gain = gain.is_finite().then_some(gain);
             if gain <= NEGLIGIBLE_GAIN {
                 if steps > 0 {
                     mode.ending =
@@ -137,7 +137,7 @@ impl LaplaceApproximation {
             }
         }
         Err(Error::Setting {
-            name: "the gain in log posterior that a Newton step promises where the search ended",
+            name: "the predicted gain in log posterior of a Newton step from the end of the search",
             value: format!("{gain:.3e}"),
             expected: "a Laplace approximation needs the mode: allow the search more iterations, start nearer to the mode, standardize the data, \
                        or compute in double precision; a density with a kink at its mode has no Laplace approximation",
@@ -168,7 +168,7 @@ fn climb(evaluator: &mut dyn Evaluator, mode: &mut Mode, step: &[f64]) -> bool {
 
 /// Returns gᵀH⁻¹g/2, the expected gain of a Newton step in log posterior, from the Cholesky factor of H and the
 /// gradient.
-pub(crate) fn promised_gain(factor: &Cholesky, mut gradient: Vec<f64>) -> f64 {
+pub(crate) fn predicted_gain(factor: &Cholesky, mut gradient: Vec<f64>) -> f64 {
     factor.solve_lower(&mut gradient);
     0.5 * dot(&gradient, &gradient)
 }

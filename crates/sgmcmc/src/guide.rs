@@ -18,7 +18,57 @@ pub mod models {}
 /// Well-known models, each with its prior predictive distribution, fit and checks.
 #[doc = ""]
 #[doc = include_str!("../docs/model-gallery.md")]
-pub mod model_gallery {}
+pub mod model_gallery {
+    /// Covariates, generated quantities, leave-one-out cross-validation.
+    #[doc = ""]
+    #[doc = include_str!("../docs/model-gallery/logistic-regression.md")]
+    pub mod logistic_regression {}
+
+    /// A hierarchy that is not centered.
+    #[doc = ""]
+    #[doc = include_str!("../docs/model-gallery/eight-schools.md")]
+    pub mod eight_schools {}
+
+    /// A simplex, an ordered vector, and a sum over components.
+    #[doc = ""]
+    #[doc = include_str!("../docs/model-gallery/mixture.md")]
+    pub mod mixture {}
+
+    /// A series whose variance depends on its past.
+    #[doc = ""]
+    #[doc = include_str!("../docs/model-gallery/garch.md")]
+    pub mod garch {}
+
+    /// A sum over hidden states.
+    #[doc = ""]
+    #[doc = include_str!("../docs/model-gallery/hidden-markov.md")]
+    pub mod hidden_markov {}
+
+    /// Kernels and covariance matrices.
+    #[doc = ""]
+    #[doc = include_str!("../docs/model-gallery/gaussian-process.md")]
+    pub mod gaussian_process {}
+
+    /// Ordered categories.
+    #[doc = ""]
+    #[doc = include_str!("../docs/model-gallery/ordinal-regression.md")]
+    pub mod ordinal_regression {}
+
+    /// A hierarchy with the correlation matrix of its effects.
+    #[doc = ""]
+    #[doc = include_str!("../docs/model-gallery/correlated-effects.md")]
+    pub mod correlated_effects {}
+
+    /// Censored observations.
+    #[doc = ""]
+    #[doc = include_str!("../docs/model-gallery/survival.md")]
+    pub mod survival {}
+
+    /// A Kalman filter.
+    #[doc = ""]
+    #[doc = include_str!("../docs/model-gallery/state-space.md")]
+    pub mod state_space {}
+}
 
 /// The choice of algorithm, minibatch and step size.
 ///

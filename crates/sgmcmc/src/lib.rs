@@ -48,7 +48,7 @@ pub use sgmcmc_gradient::constraint;
 pub use sgmcmc_gradient::curvature;
 pub use sgmcmc_gradient::mode;
 pub use sgmcmc_gradient::rng;
-pub use sgmcmc_gradient::{Columns, Constraint, Layout};
+pub use sgmcmc_gradient::{Axis, Columns, Constraint, Layout};
 #[cfg(feature = "models")]
 pub use sgmcmc_models as models;
 pub use sgmcmc_numerics as numerics;
@@ -132,10 +132,10 @@ pub mod schedule {
 
 /// Runs: checkpoints, progress, signals that stop a run.
 pub mod run {
-    pub use sgmcmc_fit::checkpoint::{CheckpointStore, Claim};
+    pub use sgmcmc_fit::checkpoint::{CheckpointStore, Claim, saved_fit};
     pub use sgmcmc_samplers::run::{
-        ChainRun, CheckpointInterval, FindMode, InMemoryCheckpoints, Minibatched, ModePlan, NoMode, Progress,
-        ProgressLines, ProgressOption, Reporter, StopSignal,
+        ChainRun, ChainStage, CheckpointInterval, FindMode, InMemoryCheckpoints, Minibatched, ModePlan, NoMode,
+        PreparationStage, Progress, ProgressLines, ProgressOption, Quality, Reporter, StopSignal,
     };
     pub use sgmcmc_samplers::threshold::SamplingThreshold;
 }

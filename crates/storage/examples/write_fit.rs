@@ -9,7 +9,7 @@ use std::path::Path;
 
 use sgmcmc_fit::sink::{Draw, Memory, Schema, Sink};
 use sgmcmc_fit::{Fit, Group, Variable};
-use sgmcmc_gradient::Layout;
+use sgmcmc_gradient::{Axis, Layout};
 use sgmcmc_storage::fits;
 
 const CHAINS: usize = 4;
@@ -117,6 +117,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     fits::save(&fit, directory.join("fit.sgmcmc"))?;
     fits::save(&fit, directory.join("fit.json"))?;
     fits::save(&fit, directory.join("fit.csv"))?;
+    fits::save(&fit, directory.join("fit.nc"))?;
+    let labeled =
+        fit.clone().with_axes("W", [Axis::new("county").labels(["Aitkin", "Koöchiching"]), Axis::new("year")])?;
+    fits::save(&labeled, directory.join("labeled.nc"))?;
     let json = fits::json::JsonFit::new(directory.join("run.json"))?;
     for number in 0..CHAINS {
         stream(json.chain(number), number)?;
@@ -134,6 +138,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     #[cfg(feature = "zarr")]
     {
         fits::save(&fit, directory.join("fit.zarr"))?;
+        fits::save(&labeled, directory.join("labeled.zarr"))?;
         let zarr = fits::zarr::ZarrFit::new(directory.join("run.zarr"))?;
         for number in 0..CHAINS {
             stream(zarr.chain(), number)?;

@@ -167,6 +167,13 @@ pub enum Problem {
         formats: String,
     },
 
+    /// A format that is written for other programs only.
+    #[error("{format} files are written for other programs and are not read: keep the fit as .sgmcmc, too")]
+    WriteOnly {
+        /// The name of the format.
+        format: &'static str,
+    },
+
     /// A name whose ending belongs to no format.
     #[error("the name stands for no format: let it end in {endings}")]
     UnknownEnding {

@@ -143,7 +143,7 @@ fn a_summed_likelihood_is_compiled_and_refuses_weights() {
     assert_eq!(errors[0], errors[1]);
 }
 
-/// A single observation whose term is a sum cannot be told from its term.
+/// A single observation whose term is a sum cannot be distinguished from its term.
 #[test]
 fn one_observation_may_be_summed() {
     let model = Model::new(|w: Tensor<1>, x: Tensor<2>| x.matmul(w.unsqueeze_dim(1)).square().sum() * -0.5);

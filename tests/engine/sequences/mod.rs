@@ -1,5 +1,6 @@
 //! Loops over time: the engines against each other, repeated operations, gradients by hand and differences.
 
+mod distributions;
 mod mistakes;
 mod runs;
 

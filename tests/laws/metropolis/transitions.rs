@@ -64,9 +64,9 @@ fn the_step_size_is_found_before_the_first_draw() {
     assert!((from_below / from_above - 1.0).abs() < 0.15, "{from_below} and {from_above}");
 }
 
-/// A trajectory that leaves the level sets is told and refused; so is one into a place without a density.
+/// A trajectory that diverges is recorded and rejected, and so is one to a point without a density.
 #[test]
-fn divergences_are_told_and_refused() {
+fn divergences_are_recorded_and_rejected() {
     let wild =
         Builder::new(Curved::Correlated.target(), hmc_of(10), FullGradient, 100.0).sample(&zeros([2]), 20).unwrap();
     assert_eq!(wild.outcomes()[0], ChainOutcome::Complete);

@@ -24,7 +24,7 @@ fn an_unscaled_regression() {
             let best = evaluator.log_density(&exact, evaluator.all_rows()).unwrap();
             let mode = LbfgsSearch::default().run(evaluator.as_mut(), &[0.0; 3]).unwrap();
             assert_eq!(mode.ending, SearchOutcome::Converged, "{mode}");
-            let (short, promised) = (best - mode.log_posterior, mode.promised_gain.unwrap());
+            let (short, promised) = (best - mode.log_posterior, mode.predicted_gain.unwrap());
             assert!(short < 1e-8 && promised <= 1e-9, "{mode}: {short} below the mode");
             assert!(mode.full_passes < 200, "{mode}");
         }
@@ -65,19 +65,19 @@ fn a_kink_at_the_mode() {
         let best = evaluator.log_density(&exact, evaluator.all_rows()).unwrap();
         let mode = LbfgsSearch::default().run(evaluator.as_mut(), &vec![0.1; d]).unwrap();
         assert_eq!(mode.ending, SearchOutcome::Stalled, "{mode}");
-        assert!(best - mode.log_posterior < 1e-4 && mode.promised_gain.unwrap() < NEGLIGIBLE_GAIN, "{mode}");
+        assert!(best - mode.log_posterior < 1e-4 && mode.predicted_gain.unwrap() < NEGLIGIBLE_GAIN, "{mode}");
         assert!(mode.to_string().starts_with("stalled after"), "{mode}");
     }
 }
 
-/// A gradient that is not that of the value: no point along it is better, and a Newton step promises 12.5.
+/// A gradient that is not that of the value: no point along it is better, and the predicted gain of a Newton step is 12.5.
 #[test]
 fn a_line_search_that_finds_nothing_is_no_convergence() {
     let mut evaluator = mistaken().evaluator(&zeros([2])).unwrap();
     let mode = LbfgsSearch::default().run(evaluator.as_mut(), &[0.0; 2]).unwrap();
     assert_eq!(mode.ending, SearchOutcome::Stalled);
-    assert!((mode.promised_gain.unwrap() - 12.5).abs() < 1e-6 && !mode.is_close(), "{mode}");
-    assert!(mode.to_string().contains("a Newton step promises 1.2e1 more"), "{mode}");
+    assert!((mode.predicted_gain.unwrap() - 12.5).abs() < 1e-6 && !mode.is_close(), "{mode}");
+    assert!(mode.to_string().contains("predicted gain of a Newton step 1.2e1"), "{mode}");
 }
 
 /// Of two collinear covariates with flat priors only a sum is determined.
@@ -102,7 +102,7 @@ fn collinear_covariates() {
     }
 }
 
-/// The gradient is zero at a saddle, and so is the gain that a Newton step promises.
+/// The gradient is zero at a saddle, and so is the predicted gain of a Newton step.
 #[test]
 fn a_saddle_is_no_mode() {
     let mut evaluator = density(2, |theta, gradient| {
@@ -111,7 +111,7 @@ fn a_saddle_is_no_mode() {
         0.5 * theta[0].powi(2) - 0.25 * theta[0].powi(4) - 0.5 * theta[1].powi(2)
     });
     let at_saddle = LbfgsSearch::default().run(evaluator.as_mut(), &[0.0, 1.0]).unwrap();
-    assert_eq!((at_saddle.ending, at_saddle.promised_gain), (SearchOutcome::Stalled, None));
+    assert_eq!((at_saddle.ending, at_saddle.predicted_gain), (SearchOutcome::Stalled, None));
     assert!(!at_saddle.is_close());
     let beside = LbfgsSearch::default().run(evaluator.as_mut(), &[0.01, 1.0]).unwrap();
     assert_eq!(beside.ending, SearchOutcome::Converged);
@@ -182,7 +182,7 @@ fn every_full_pass_is_counted() {
 
 /// Modes written before the gain was recorded can be read.
 #[test]
-fn a_mode_without_a_promised_gain_is_read() {
+fn a_mode_without_a_predicted_gain_is_read() {
     let mut evaluator = density(1, |theta, gradient| {
         gradient[0] -= theta[0];
         -0.5 * theta[0].powi(2)
@@ -190,6 +190,6 @@ fn a_mode_without_a_promised_gain_is_read() {
     let mode = LbfgsSearch::default().run(evaluator.as_mut(), &[1.0]).unwrap();
     let mut written = serde_json::to_value(&mode).unwrap();
     assert_eq!(serde_json::from_value::<Mode>(written.clone()).unwrap(), mode);
-    written.as_object_mut().unwrap().remove("promised_gain").unwrap();
-    assert_eq!(serde_json::from_value::<Mode>(written).unwrap(), Mode { promised_gain: None, ..mode });
+    written.as_object_mut().unwrap().remove("predicted_gain").unwrap();
+    assert_eq!(serde_json::from_value::<Mode>(written).unwrap(), Mode { predicted_gain: None, ..mode });
 }

@@ -33,7 +33,7 @@ fn runs_take_any_search() {
     let by_hand = Builder::new(simulated.posterior.clone(), Sgld, centered, 1e-3).seed(4).sample(&at_mode, 20).unwrap();
     assert_eq!(fit.chains()[0].values(), by_hand.chains()[0].values());
 
-    // The presets find the mode in the same way unless told otherwise.
+    // The presets find the mode in the same way by default.
     let preset = sgldcv(&model, &data, 1e-3).minibatch(50).start(start).unwrap();
     assert_eq!(preset.mode(), Some(&exact));
     let full = ula(&model, &data, 1e-4).find_mode(LbfgsSearch::default()).start(start).unwrap();
@@ -85,7 +85,7 @@ fn a_search_that_does_not_arrive_is_continued() {
     let mode = find(ModeSearch::default());
     assert_eq!(mode.ending, SearchOutcome::Converged);
     let short = exact.log_posterior - mode.log_posterior;
-    assert!(short < NEGLIGIBLE_GAIN && mode.promised_gain.unwrap() < NEGLIGIBLE_GAIN, "{mode}: {short}");
+    assert!(short < NEGLIGIBLE_GAIN && mode.predicted_gain.unwrap() < NEGLIGIBLE_GAIN, "{mode}: {short}");
     assert!(mode.iterations > 1000 && mode.full_passes > first.full_passes + 12, "{mode}");
     assert!((mode.start_log_posterior - exact.start_log_posterior).abs() < 1e-12);
 
@@ -94,7 +94,7 @@ fn a_search_that_does_not_arrive_is_continued() {
     let mode = find(ModeSearch { stop: content, ..ModeSearch::default() });
     assert!(mode.log_posterior > first.log_posterior, "{mode}");
     assert_eq!(mode.ending, SearchOutcome::Stalled);
-    assert!(mode.promised_gain.unwrap() > NEGLIGIBLE_GAIN && !mode.is_close(), "{mode}");
+    assert!(mode.predicted_gain.unwrap() > NEGLIGIBLE_GAIN && !mode.is_close(), "{mode}");
     let cut_short = find(ModeSearch { max_iterations: 3, ..ModeSearch::default() });
     assert_eq!(cut_short.ending, SearchOutcome::IterationLimit);
 }

@@ -64,7 +64,7 @@ fn stalled_searches_are_reported_unless_they_are_close() {
     let simulated = Logistic::simulate(200, 3);
     let fit = LaplaceApproximation::default().fit(&simulated.posterior, &simulated.start, 200).unwrap();
     let mode = fit.mode().unwrap().clone();
-    let with = |ending, promised_gain| fit.clone().with_mode(Some(Mode { ending, promised_gain, ..mode.clone() }));
+    let with = |ending, predicted_gain| fit.clone().with_mode(Some(Mode { ending, predicted_gain, ..mode.clone() }));
     for (ending, gain, reported) in [
         (SearchOutcome::Converged, None, false),
         (SearchOutcome::Stalled, Some(0.004), false),

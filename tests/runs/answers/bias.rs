@@ -82,7 +82,7 @@ fn a_step_that_is_too_long_is_found_without_noise() {
     assert!(finding.what.contains("183 % too large"), "{}", finding.what);
 }
 
-/// pSGLD on data with raw scales: standard deviations far from right, chains that agree. The missing Γ is told in any case.
+/// pSGLD on data with raw scales: standard deviations far from right, chains that agree. The missing Γ is reported in any case.
 #[test]
 fn psgld_on_raw_data_is_not_passed_over() {
     #[derive(TensorTree)]

@@ -57,7 +57,7 @@ fn the_mode_follows_the_parameters_and_keeps_its_warning() {
         iterations: 7,
         full_passes: 9,
         ending: sgmcmc::mode::SearchOutcome::IterationLimit,
-        promised_gain: Some(40.0),
+        predicted_gain: Some(40.0),
     };
     let fit = fit().with_mode(Some(mode.clone()));
     let warned = |fit: &Fit| fit.check().to_string().contains("mode");

@@ -58,10 +58,10 @@ fn means_of_a_logistic_regression_vary_ten_times_less() {
         let (plain, corrected) = (variance(&|k| of(k).plain), variance(&|k| of(k).mean));
         // Of the squared errors that runs give, not of their ratios, which a few lucky runs dominate.
         let squares = |error: &dyn Fn(usize) -> f64| (0..16).map(|k| error(k).powi(2)).sum::<f64>();
-        let told = squares(&|k| of(k).plain_mcse) / squares(&|k| of(k).mcse);
+        let reported = squares(&|k| of(k).plain_mcse) / squares(&|k| of(k).mcse);
         assert!(plain > 10.0 * corrected, "value {value}: {plain} against {corrected}");
         // What runs say of themselves: they see the gain, though chains as short as these overstate it.
-        assert!(told > 10.0, "value {value}: {told} against {plain} / {corrected}");
+        assert!(reported > 10.0, "value {value}: {reported} against {plain} / {corrected}");
     };
     (0..6).for_each(check);
 }

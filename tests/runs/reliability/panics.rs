@@ -65,7 +65,7 @@ fn a_reporter_that_panics_ends_its_chain() {
     check(&fit, "the progress reporter", 12);
     let (run, start) = self::run(1e-3);
     let report = |progress: &Progress| {
-        if progress.ended {
+        if progress.stage.has_ended() {
             panic!("boom")
         }
     };

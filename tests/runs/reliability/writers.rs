@@ -46,7 +46,7 @@ fn a_directory_and_a_file_belong_to_one_run_at_a_time() {
     let draws = place.join("draws.csv");
     let file = draws.clone();
     let report = move |progress: &Progress| {
-        if progress.ended || progress.iteration != 3 {
+        if progress.stage.has_ended() || progress.iteration != 3 {
             return;
         }
         let start = Logistic::simulate(30, 1).start;

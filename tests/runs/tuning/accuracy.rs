@@ -8,7 +8,7 @@ use sgmcmc_testkit::models::gaussian::Gaussian;
 use sgmcmc_testkit::models::{logistic, normals};
 
 use super::{
-    Moments, assert_clean, assert_exact, linear_model, logistic_start, many, regression, told, worst_ess, wrong_values,
+    Moments, assert_clean, assert_exact, linear_model, logistic_start, many, regression, decisions, worst_ess, wrong_values,
 };
 
 /// Returns observations xᵢⱼ ~ N(j, 2²), and the posterior of the three means under a flat prior.
@@ -30,10 +30,10 @@ fn stochastic_gradients_find_the_means_of_many_observations() {
     assert!(run.tune(&zeros([3])).unwrap().choice().is_some());
     let fit = run.sample(&zeros([3])).unwrap();
     assert!(fit.check().passed(), "{}", fit.check());
-    assert_eq!(wrong_values(&fit, &exact), [""; 0], "{}", told(&fit));
+    assert_eq!(wrong_values(&fit, &exact), [""; 0], "{}", decisions(&fit));
     assert!(worst_ess(&fit) >= 400.0, "{}", worst_ess(&fit));
-    let told = told(&fit);
-    assert!(told.contains("predicted variance") && told.contains("measured at the draws: variance"), "{told}");
+    let decisions = decisions(&fit);
+    assert!(decisions.contains("predicted variance") && decisions.contains("measured at the draws: variance"), "{decisions}");
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_logistic_regression_is_clean_and_efficient() {
     assert_clean(&fit);
     let steps = fit.info().iterations.iter().sum::<u64>() as f64;
     let per_draw = steps / worst_ess(&fit);
-    assert!(per_draw <= 30.0, "{per_draw} steps per effective draw\n{}", told(&fit));
+    assert!(per_draw <= 30.0, "{per_draw} steps per effective draw\n{}", decisions(&fit));
 }
 
 #[test]
@@ -93,8 +93,8 @@ fn a_misspecified_regression_has_the_posterior_of_its_model() {
     let run = auto(&model, &data).seed(5);
     assert!(run.tune(&zeros([3])).unwrap().choice().is_some());
     let fit = run.sample(&zeros([3])).unwrap();
-    assert!(fit.check().passed(), "{}\n{}", fit.check(), told(&fit));
-    assert_eq!(wrong_values(&fit, &exact), [""; 0], "{}", told(&fit));
+    assert!(fit.check().passed(), "{}\n{}", fit.check(), decisions(&fit));
+    assert_eq!(wrong_values(&fit, &exact), [""; 0], "{}", decisions(&fit));
 }
 
 /// Mean and standard deviation of a normal sample: the second is positive, and the gradient noise depends on it.
@@ -111,8 +111,8 @@ fn stochastic_gradients_find_a_scale() {
     let run = auto(&model, &data).seed(6);
     assert!(run.tune(&start).unwrap().choice().is_some());
     let fit = run.sample(&start).unwrap();
-    assert!(fit.check().passed(), "{}\n{}", fit.check(), told(&fit));
+    assert!(fit.check().passed(), "{}\n{}", fit.check(), decisions(&fit));
     // The posterior is normal, but for terms of the order of 1/n.
     let exact = [(mean, s / (n as f64).sqrt()), (s, s / (2.0 * n as f64).sqrt())];
-    assert_eq!(wrong_values(&fit, &exact), [""; 0], "{}", told(&fit));
+    assert_eq!(wrong_values(&fit, &exact), [""; 0], "{}", decisions(&fit));
 }

@@ -9,12 +9,12 @@ use sgmcmc_testkit::linear::solve;
 use sgmcmc_testkit::models::gaussian::Gaussian;
 use sgmcmc_testkit::models::normals;
 
-use super::{Moments, assert_clean, assert_exact, linear_model, regression, told, wrong_values};
+use super::{Moments, assert_clean, assert_exact, linear_model, regression, decisions, wrong_values};
 
 /// Asserts that `wrong` is empty, or that the check does not pass and a finding contains one of `causes`.
 fn assert_right_or_explained(fit: &Fit, wrong: &[String], causes: &[&str]) {
     let check = fit.check();
-    let found = format!("wrong: {wrong:?}\n{check}\n{}", told(fit));
+    let found = format!("wrong: {wrong:?}\n{check}\n{}", decisions(fit));
     if check.passed() {
         assert!(wrong.is_empty(), "a wrong answer that passes the check\n{found}");
     } else {
@@ -220,7 +220,7 @@ fn covariates_in_different_units() {
         let y: Vec<f64> = (0..n).map(|row| 1.0 + 2.0 * x[2 * row] - x[2 * row + 1] + noise[row]).collect();
         let (exact, data) = regression(&y, &design);
         let fit = auto(&linear_model(), &data).seed(3).sample(&zeros([3])).unwrap();
-        assert!(fit.check().passed(), "{n} observations\n{}\n{}", fit.check(), told(&fit));
-        assert_eq!(wrong_values(&fit, &exact), [""; 0], "{n} observations\n{}", told(&fit));
+        assert!(fit.check().passed(), "{n} observations\n{}\n{}", fit.check(), decisions(&fit));
+        assert_eq!(wrong_values(&fit, &exact), [""; 0], "{n} observations\n{}", decisions(&fit));
     }
 }

@@ -6,7 +6,7 @@ use sgmcmc::prelude::*;
 use sgmcmc::tuning::Goal;
 use sgmcmc_testkit::rng;
 
-use super::{Moments, told, wrong_values};
+use super::{Moments, decisions, wrong_values};
 
 const OBSERVATIONS: usize = 100_000;
 /// Every such observation has the rare feature: ten of all.
@@ -80,7 +80,7 @@ fn a_rare_feature_is_estimated_from_its_observations() {
         let average = weights.iter().sum::<f64>() / weights.len() as f64;
         assert!(weights.iter().step_by(EVERY).all(|weight| *weight > 10.0 * average), "{tuned}");
         let fit = run.sample(&zeros([2])).unwrap();
-        assert!(fit.check().passed(), "{}\n{}", fit.check(), told(&fit));
-        assert_eq!(wrong_values(&fit, &exact), [""; 0], "{}", told(&fit));
+        assert!(fit.check().passed(), "{}\n{}", fit.check(), decisions(&fit));
+        assert_eq!(wrong_values(&fit, &exact), [""; 0], "{}", decisions(&fit));
     }
 }

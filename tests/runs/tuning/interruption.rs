@@ -10,7 +10,7 @@ use sgmcmc::tuning::{Auto, Goal};
 use sgmcmc_testkit::models::gaussian::Gaussian;
 use sgmcmc_testkit::models::logistic;
 
-use super::{logistic_start, many, told};
+use super::{logistic_start, many, decisions};
 use crate::checkpoints::stop_past;
 
 const EVERY: CheckpointInterval = CheckpointInterval::Steps(50);
@@ -34,7 +34,7 @@ fn assert_resumes<T: Target>(run: impl Fn() -> Auto<T>, start: &T::Params, at: &
 
 /// The draws of a stopped run are the first ones of the whole run, and a problem says that the run was stopped.
 fn assert_stopped(stopped: &Fit, whole: &Fit, iteration: u64) {
-    assert_eq!(stopped.outcomes()[0], ChainOutcome::Stopped, "stopped past iteration {iteration}\n{}", told(stopped));
+    assert_eq!(stopped.outcomes()[0], ChainOutcome::Stopped, "stopped past iteration {iteration}\n{}", decisions(stopped));
     assert!(stopped.chains()[0].len() < whole.chains()[0].len(), "stopped past iteration {iteration}");
     for (part, whole) in stopped.chains().iter().zip(whole.chains()) {
         assert!(part.rows().zip(whole.rows()).all(|(a, b)| a == b), "stopped past iteration {iteration}");
@@ -44,7 +44,7 @@ fn assert_stopped(stopped: &Fit, whole: &Fit, iteration: u64) {
 }
 
 fn assert_same(resumed: &Fit, whole: &Fit, iteration: u64) {
-    assert_eq!(told(resumed), told(whole), "stopped past iteration {iteration}");
+    assert_eq!(decisions(resumed), decisions(whole), "stopped past iteration {iteration}");
     assert!(resumed.chains() == whole.chains(), "other draws, stopped past iteration {iteration}");
     assert!(resumed.outcomes().iter().all(|outcome| *outcome == ChainOutcome::Complete));
     assert_eq!(resumed.info().iterations, whole.info().iterations, "stopped past iteration {iteration}");
@@ -70,7 +70,7 @@ fn a_run_that_was_stopped_in_a_later_round_goes_on() {
     let target = || Auto::new(Gaussian::simulate(100, 3, 4).target()).seed(5).goal(goal);
     let whole = target().sample(&zeros([3])).unwrap();
     let (last, draws) = (whole.info().iterations[0], whole.chains()[0].len());
-    assert!(draws > 500, "one round was enough: {draws} draws\n{}", told(&whole));
+    assert!(draws > 500, "one round was enough: {draws} draws\n{}", decisions(&whole));
     assert_resumes(target, &zeros([3]), &[last - 20]);
 }
 
@@ -96,6 +96,6 @@ fn a_signal_that_is_set_before_the_run_ends_it_at_once() {
     assert!(!fit.check().passed());
     let (model, data) = (logistic::model(), many());
     let fit = auto(&model, &data).stop_on(&signal).sample(&logistic_start()).unwrap();
-    assert!(fit.outcomes().iter().all(|outcome| *outcome == ChainOutcome::Stopped), "{}", told(&fit));
+    assert!(fit.outcomes().iter().all(|outcome| *outcome == ChainOutcome::Stopped), "{}", decisions(&fit));
     assert!(!fit.check().passed());
 }

@@ -9,7 +9,7 @@ use sgmcmc::tuning::{Auto, Goal};
 use sgmcmc_testkit::models::gaussian::Gaussian;
 use sgmcmc_testkit::models::logistic;
 
-use super::{logistic_start, many, told};
+use super::{logistic_start, many, decisions};
 
 /// Returns the finding about a goal that was not reached.
 fn missing(fit: &Fit) -> Finding {
@@ -38,7 +38,7 @@ fn a_budget_of_gradients_ends_the_run() {
         assert_eq!(finding.severity, Severity::Problem);
         assert!(finding.what.contains("budget") && finding.what.contains("of 10000 effective draws"), "{finding:?}");
         assert!(finding.remedy.contains("more gradients"), "{finding:?}");
-        assert!(fit.chains().iter().all(|chain| !chain.is_empty()), "{}", told(&fit));
+        assert!(fit.chains().iter().all(|chain| !chain.is_empty()), "{}", decisions(&fit));
         assert!(fit.chains()[0].len() < free.chains()[0].len(), "{budget}");
     }
 }
@@ -60,7 +60,7 @@ fn a_budget_of_gradients_ends_a_run_with_the_full_gradient() {
     assert!(missing(&fit).what.contains("of 1000000 effective draws"));
     let used = 100 * fit.info().gradients.iter().sum::<u64>() + fit.info().tuning.as_ref().unwrap().gradients;
     let share = used as f64 / budget as f64;
-    assert!((0.5..1.05).contains(&share), "{used} gradients of a budget of {budget}\n{}", told(&fit));
+    assert!((0.5..1.05).contains(&share), "{used} gradients of a budget of {budget}\n{}", decisions(&fit));
 }
 
 #[test]

@@ -52,11 +52,11 @@ fn assert_exact(fit: &Fit, exact: &[Moments]) {
 /// Asserts that the check has neither problems nor warnings.
 fn assert_clean(fit: &Fit) {
     let check = fit.check();
-    assert!(check.findings().iter().all(|finding| finding.severity == Severity::Note), "{check}\n{}", told(fit));
+    assert!(check.findings().iter().all(|finding| finding.severity == Severity::Note), "{check}\n{}", decisions(fit));
 }
 
 /// Returns the decisions of a run, one per line.
-fn told(fit: &Fit) -> String {
+fn decisions(fit: &Fit) -> String {
     fit.info().tuning.as_ref().map(|tuning| tuning.decisions.join("\n")).unwrap_or_default()
 }
 

@@ -14,7 +14,7 @@ const DIFFERENT: u8 = 1;
 
 const HELP: &str = "\
 The exit code is 0 if the draws are the same or the posteriors agree within Monte Carlo error, and 1 otherwise. Two fits
-of one posterior are told to differ with a probability of at most 1 %.
+of one posterior are reported to differ with a probability of at most 1 %.
 
 Example: sgmcmc diff yesterday.sgmcmc today.sgmcmc";
 

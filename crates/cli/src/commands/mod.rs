@@ -13,6 +13,7 @@ mod print;
 mod report;
 mod source;
 mod summary;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -36,6 +37,8 @@ pub(crate) enum Command {
     Info(info::Arguments),
     /// Draw one plot, as an SVG file or in the terminal
     Plot(plot::Arguments),
+    /// Show a run under way: chains, worst values, trace and effective sample size
+    Watch(watch::Arguments),
     /// Compare models by leave-one-out cross-validation or WAIC; needs log-likelihoods in the fits
     Compare(compare::Arguments),
     /// Compare two fits: the same draws? the same posterior within Monte Carlo error?
@@ -58,6 +61,7 @@ pub(crate) fn run(command: &Command) -> Result<ExitCode, Error> {
         Command::Combine(arguments) => combine::run(arguments),
         Command::Info(arguments) => info::run(arguments),
         Command::Plot(arguments) => plot::run(arguments),
+        Command::Watch(arguments) => watch::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
         Command::Diff(arguments) => diff::run(arguments),
         Command::Predict(arguments) => predict::run(arguments),

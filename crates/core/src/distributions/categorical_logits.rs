@@ -77,7 +77,7 @@ impl CategoricalLogits {
 }
 
 /// Draws a category with probability proportional to exp(logits).
-pub(super) fn category<R: Rng + ?Sized>(logits: &[f64], rng: &mut R) -> usize {
+pub(crate) fn category<R: Rng + ?Sized>(logits: &[f64], rng: &mut R) -> usize {
     let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let weights: Vec<f64> = logits.iter().map(|logit| (logit - largest).exp()).collect();
     let mut remaining = rng.random::<f64>() * weights.iter().sum::<f64>();

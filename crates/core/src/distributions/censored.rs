@@ -5,7 +5,7 @@ use rand::Rng;
 
 use super::observed::without_recording;
 use super::param::{Param, from_host, host};
-use super::{Cumulative, Distribution};
+use super::{Cumulative, Distribution, Domain};
 use crate::special::broadcast;
 
 /// A distribution whose values are recorded only between limits: a value beyond a limit is recorded as the limit.
@@ -123,4 +123,10 @@ impl<const D: usize> Distribution<D> for Censored<D> {
     fn sample(&self, shape: [usize; D], rng: &mut dyn Rng) -> Tensor<D> {
         Self::sample(self, shape, rng)
     }
+
+    fn support(&self) -> Domain {
+        self.distribution.support()
+    }
 }
+
+generative!(Censored);

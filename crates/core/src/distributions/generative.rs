@@ -8,7 +8,7 @@ use sgmcmc_gradient::Constraint;
 
 use super::observed::{Observed, Support, watching};
 use super::param::Param;
-use super::{CategoricalLogits, Mixture};
+use super::{CategoricalLogits, Distribution, Mixture, OrderedLogistic};
 
 /// A distribution over the values of a tensor `Y`, which a prior or a likelihood can consist of.
 ///
@@ -79,12 +79,14 @@ pub enum Domain {
     Real,
     /// The positive numbers.
     Positive,
-    /// The numbers between two bounds.
+    /// The numbers between two bounds, which may be infinite.
     Interval(f64, f64),
     /// Vectors of positive numbers that sum to one.
     Simplex,
     /// Lower Cholesky factors of correlation matrices.
     CholeskyCorrelation,
+    /// Symmetric positive definite matrices, for which there is no constraint.
+    PositiveDefinite,
     /// Integers. Parameters cannot have such a distribution.
     Discrete,
     /// Numbers with a bound that is a tensor, for example another parameter.
@@ -99,10 +101,50 @@ impl Domain {
         match self {
             Self::Positive => Some(Constraint::Positive),
             Self::Interval(low, high) if (low, high) == (0.0, 1.0) => Some(Constraint::UnitInterval),
-            Self::Interval(low, high) => Some(Constraint::Interval(low, high)),
+            Self::Interval(low, high) => match (low.is_finite(), high.is_finite()) {
+                (true, true) => Some(Constraint::Interval(low, high)),
+                (true, false) if low.abs() <= 0.0 => Some(Constraint::Positive),
+                (true, false) => Some(Constraint::Lower(low)),
+                (false, true) => Some(Constraint::Upper(high)),
+                (false, false) => None,
+            },
             Self::Simplex => Some(Constraint::Simplex),
             Self::CholeskyCorrelation => Some(Constraint::CholeskyCorrelation),
-            Self::Real | Self::Discrete | Self::Dependent | Self::Unconstrained => None,
+            Self::Real | Self::Discrete | Self::Dependent | Self::PositiveDefinite | Self::Unconstrained => None,
+        }
+    }
+
+    /// Returns a set that contains the values of both sets.
+    pub(super) fn union(self, other: Self) -> Self {
+        let bounds = |domain| match domain {
+            Self::Positive => Some((0.0, f64::INFINITY)),
+            Self::Interval(low, high) => Some((low, high)),
+            _ => None,
+        };
+        match (bounds(self), bounds(other)) {
+            _ if self == other => self,
+            (Some((a, b)), Some((c, d))) => Self::between(a.min(c), b.max(d)),
+            _ if self == Self::Discrete || other == Self::Discrete => Self::Discrete,
+            _ => Self::Real,
+        }
+    }
+
+    /// Returns the numbers of this set between two bounds, which may be infinite.
+    pub(super) fn restricted(self, low: f64, high: f64) -> Self {
+        match self {
+            Self::Real => Self::between(low, high),
+            Self::Positive => Self::between(low.max(0.0), high),
+            Self::Interval(a, b) => Self::between(low.max(a), high.min(b)),
+            other => other,
+        }
+    }
+
+    /// Returns the numbers between two bounds, which may be infinite.
+    fn between(low: f64, high: f64) -> Self {
+        match (low, high) {
+            (f64::NEG_INFINITY, f64::INFINITY) => Self::Real,
+            (low, f64::INFINITY) if low.abs() <= 0.0 => Self::Positive,
+            (low, high) => Self::Interval(low, high),
         }
     }
 
@@ -124,7 +166,7 @@ impl Domain {
             Self::Interval(a, b) => low >= a && high <= b,
             Self::Simplex => matches!(constraint, C::Simplex | C::Softmax),
             Self::CholeskyCorrelation => constraint == C::CholeskyCorrelation,
-            Self::Discrete => false,
+            Self::Discrete | Self::PositiveDefinite => false,
         }
     }
 
@@ -133,9 +175,12 @@ impl Domain {
         match self {
             Self::Real | Self::Unconstrained => "real numbers".into(),
             Self::Positive => "positive numbers".into(),
+            Self::Interval(low, f64::INFINITY) => format!("numbers above {low}"),
+            Self::Interval(f64::NEG_INFINITY, high) => format!("numbers below {high}"),
             Self::Interval(low, high) => format!("numbers from {low} to {high}"),
             Self::Simplex => "vectors of positive numbers that sum to one".into(),
             Self::CholeskyCorrelation => "Cholesky factors of correlation matrices".into(),
+            Self::PositiveDefinite => "positive definite matrices".into(),
             Self::Discrete => "integers".into(),
             Self::Dependent => "numbers with bounds that are tensors".into(),
         }
@@ -148,7 +193,7 @@ pub(super) fn recorded(log_prob: impl FnOnce()) -> Domain {
     let domain = |seen: &Observed| match seen.support {
         Support::ZeroOrOne | Support::Counts(_) => Domain::Discrete,
         Support::NotNegative | Support::Positive => Domain::Positive,
-        Support::Interval(low, high) => Domain::Interval(low, high),
+        Support::Interval(low, high) => Domain::Real.restricted(low, high),
         Support::Dependent => Domain::Dependent,
     };
     seen.first().map_or(Domain::Real, domain)
@@ -198,6 +243,24 @@ impl<const D: usize, const OUT: usize> Generative<Tensor<D>> for Mixture<D, OUT>
 
     fn draw(&self, like: &Tensor<D>, mut rng: &mut dyn Rng) -> Tensor<D> {
         self.sample(like.dims(), &mut rng)
+    }
+
+    fn domain(&self) -> Domain {
+        Distribution::support(self)
+    }
+}
+
+impl Generative<Tensor<1, Int>> for OrderedLogistic {
+    fn rows(&self, value: Tensor<1, Int>) -> Tensor<1> {
+        self.log_prob(value)
+    }
+
+    fn draw(&self, like: &Tensor<1, Int>, mut rng: &mut dyn Rng) -> Tensor<1, Int> {
+        self.sample(like.dims()[0], &mut rng)
+    }
+
+    fn domain(&self) -> Domain {
+        Domain::Discrete
     }
 }
 

@@ -106,4 +106,4 @@ impl InverseWishart {
     }
 }
 
-matrixwise!(InverseWishart);
+matrixwise!(InverseWishart, PositiveDefinite);

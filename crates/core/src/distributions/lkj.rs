@@ -87,4 +87,4 @@ impl Lkj {
     }
 }
 
-matrixwise!(Lkj);
+matrixwise!(Lkj, PositiveDefinite);

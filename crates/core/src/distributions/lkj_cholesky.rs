@@ -115,4 +115,4 @@ pub(super) fn draw_factor<R: Rng + ?Sized>(eta: f64, d: usize, rng: &mut R) -> V
     factor
 }
 
-matrixwise!(LkjCholesky);
+matrixwise!(LkjCholesky, CholeskyCorrelation);

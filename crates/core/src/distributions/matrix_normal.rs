@@ -114,4 +114,4 @@ impl MatrixNormal {
     }
 }
 
-matrixwise!(MatrixNormal);
+matrixwise!(MatrixNormal, Unconstrained);

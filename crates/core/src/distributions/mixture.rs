@@ -3,7 +3,7 @@
 use burn_tensor::Tensor;
 use rand::Rng;
 
-use super::Distribution;
+use super::{Distribution, Domain};
 use super::categorical_logits::category;
 use super::observed::without_recording;
 use super::param::{Combine, Param, as_rows, from_host, host};
@@ -162,5 +162,10 @@ impl<const D: usize, const OUT: usize> Distribution<D, OUT> for Mixture<D, OUT> 
 
     fn sample(&self, shape: [usize; D], rng: &mut dyn Rng) -> Tensor<D> {
         Self::sample(self, shape, rng)
+    }
+
+    fn support(&self) -> Domain {
+        let supports = self.components.iter().map(|component| component.support());
+        supports.reduce(Domain::union).unwrap_or(Domain::Real)
     }
 }

@@ -19,6 +19,7 @@
 //! - **Draws.** `sample` draws on the host and returns `f64` tensors on the default device, regardless of the type of
 //!   the parameters. If a parameter in a tensor is out of range, the draw is NaN.
 //! - **Descriptions.** [`Generative`] unites log density, draws, support and mean for priors and likelihoods.
+//! - **Sequences.** [`crate::sequence`] has distributions of whole series.
 //!
 //! # Examples
 //!
@@ -63,6 +64,7 @@ use std::fmt::Debug;
 use burn_tensor::Tensor;
 use rand::Rng;
 
+pub(crate) use categorical_logits::category;
 pub use cumulative::Cumulative;
 pub use generative::{Domain, Generative};
 pub(crate) use observed::{Observed, watching};
@@ -94,6 +96,11 @@ pub trait Distribution<const D: usize, const OUT: usize = D>: Debug + Send + Syn
 
     /// Returns independent draws in a tensor of the given shape.
     fn sample(&self, shape: [usize; D], rng: &mut dyn Rng) -> Tensor<D>;
+
+    /// Returns the set of possible values.
+    fn support(&self) -> Domain {
+        Domain::Real
+    }
 }
 
 /// Implements `sample` and [`Distribution`] for a distribution of single values.
@@ -127,23 +134,37 @@ macro_rules! elementwise {
             fn sample(&self, shape: [usize; D], rng: &mut dyn rand::Rng) -> burn_tensor::Tensor<D> {
                 Self::sample(self, shape, rng)
             }
+
+            fn support(&self) -> $crate::distributions::Domain {
+                let value = $crate::distributions::generative::probe([$(&self.$param),+]);
+                $crate::distributions::generative::recorded(|| drop(Self::log_prob(self, value)))
+            }
         }
 
+        generative!($name, { $($mean)* });
+    };
+}
+
+/// Implements [`Generative`] for a [`Distribution`] of single values, with the methods that follow the name.
+macro_rules! generative {
+    ($name:ident) => {
+        generative!($name, {});
+    };
+    ($name:ident, { $($method:tt)* }) => {
         impl<const D: usize> $crate::distributions::Generative<burn_tensor::Tensor<D>> for $name<D> {
             fn rows(&self, value: burn_tensor::Tensor<D>) -> burn_tensor::Tensor<1> {
                 $crate::distributions::generative::sum_rows(Self::log_prob(self, value))
             }
 
             fn draw(&self, like: &burn_tensor::Tensor<D>, rng: &mut dyn rand::Rng) -> burn_tensor::Tensor<D> {
-                Self::sample(self, like.dims(), rng)
+                $crate::distributions::Distribution::<D>::sample(self, like.dims(), rng)
             }
 
             fn domain(&self) -> $crate::distributions::Domain {
-                let value = $crate::distributions::generative::probe([$(&self.$param),+]);
-                $crate::distributions::generative::recorded(|| drop(Self::log_prob(self, value)))
+                $crate::distributions::Distribution::<D>::support(self)
             }
 
-            $($mean)*
+            $($method)*
         }
     };
 }
@@ -190,13 +211,46 @@ macro_rules! rowwise {
             fn sample(&self, shape: [usize; 2], rng: &mut dyn rand::Rng) -> burn_tensor::Tensor<2> {
                 Self::sample(self, shape, rng)
             }
+
+            fn support(&self) -> $crate::distributions::Domain {
+                $crate::distributions::Domain::$domain
+            }
         }
     };
 }
 
-/// Implements [`Distribution`] for a distribution over matrices.
+/// Implements [`Distribution`] and [`Generative`] for a distribution over matrices, with the [`Domain`] of a matrix.
 macro_rules! matrixwise {
-    ($name:ident) => {
+    ($name:ident, $domain:ident) => {
+        impl $crate::distributions::Generative<burn_tensor::Tensor<3>> for $name {
+            fn rows(&self, value: burn_tensor::Tensor<3>) -> burn_tensor::Tensor<1> {
+                Self::log_prob(self, value)
+            }
+
+            fn draw(&self, like: &burn_tensor::Tensor<3>, rng: &mut dyn rand::Rng) -> burn_tensor::Tensor<3> {
+                Self::sample(self, like.dims(), rng)
+            }
+
+            fn domain(&self) -> $crate::distributions::Domain {
+                $crate::distributions::Domain::$domain
+            }
+        }
+
+        impl $crate::distributions::Generative<burn_tensor::Tensor<2>> for $name {
+            fn rows(&self, value: burn_tensor::Tensor<2>) -> burn_tensor::Tensor<1> {
+                Self::log_prob(self, value.unsqueeze_dim::<3>(0))
+            }
+
+            fn draw(&self, like: &burn_tensor::Tensor<2>, rng: &mut dyn rand::Rng) -> burn_tensor::Tensor<2> {
+                let [rows, columns] = like.dims();
+                Self::sample(self, [1, rows, columns], rng).squeeze_dim::<2>(0)
+            }
+
+            fn domain(&self) -> $crate::distributions::Domain {
+                $crate::distributions::Domain::$domain
+            }
+        }
+
         impl $crate::distributions::Distribution<3, 1> for $name {
             fn log_prob(&self, value: burn_tensor::Tensor<3>) -> burn_tensor::Tensor<1> {
                 Self::log_prob(self, value)
@@ -204,6 +258,10 @@ macro_rules! matrixwise {
 
             fn sample(&self, shape: [usize; 3], rng: &mut dyn rand::Rng) -> burn_tensor::Tensor<3> {
                 Self::sample(self, shape, rng)
+            }
+
+            fn support(&self) -> $crate::distributions::Domain {
+                $crate::distributions::Domain::$domain
             }
         }
     };

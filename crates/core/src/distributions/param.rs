@@ -66,6 +66,13 @@ impl From<Tensor<1>> for Param<2> {
     }
 }
 
+/// A vector is the last axis of an array, as in broadcasting. A vector of one element is a scalar.
+impl From<Tensor<1>> for Param<3> {
+    fn from(tensor: Tensor<1>) -> Self {
+        Self::Tensor(tensor.unsqueeze())
+    }
+}
+
 macro_rules! operator {
     ($trait:ident, $method:ident, |$a:ident, $b:ident| $plain:expr, $number_first:expr) => {
         impl<const D: usize> $trait for Param<D> {

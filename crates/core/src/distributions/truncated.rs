@@ -6,7 +6,7 @@ use rand::Rng;
 use super::observed::{Support, record, without_recording};
 use super::param::{Combine, Param};
 use super::support::minus_infinity;
-use super::{Cumulative, Distribution};
+use super::{Cumulative, Distribution, Domain};
 
 /// A distribution restricted to an interval: draws outside the interval do not exist.
 ///
@@ -83,12 +83,7 @@ impl<const D: usize> Truncated<D> {
 
     /// Returns the log density of each element of `value`.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
-        let number = |bound: &Option<Param<D>>, none: f64| match bound {
-            None => Some(none),
-            Some(Param::Number(number)) => Some(*number),
-            Some(Param::Tensor(_)) => None,
-        };
-        if let (Some(low), Some(high)) = (number(&self.low, f64::NEG_INFINITY), number(&self.high, f64::INFINITY)) {
+        if let Some([low, high]) = self.numbers() {
             record("Truncated", &value, Support::Interval(low, high));
         }
         let below = self.low.as_ref().map(|low| value.clone().minus(low).lower_elem(0.0));
@@ -111,6 +106,16 @@ impl<const D: usize> Truncated<D> {
             log_prob = minus_infinity(log_prob, outside);
         }
         log_prob
+    }
+
+    /// Returns the bounds if they are numbers. A bound that is not set is infinite.
+    fn numbers(&self) -> Option<[f64; 2]> {
+        let number = |bound: &Option<Param<D>>, none: f64| match bound {
+            None => Some(none),
+            Some(Param::Number(number)) => Some(*number),
+            Some(Param::Tensor(_)) => None,
+        };
+        Some([number(&self.low, f64::NEG_INFINITY)?, number(&self.high, f64::INFINITY)?])
     }
 
     /// Returns the log probability of the interval, or `None` if there are no bounds.
@@ -139,4 +144,10 @@ impl<const D: usize> Distribution<D> for Truncated<D> {
     fn sample(&self, shape: [usize; D], rng: &mut dyn Rng) -> Tensor<D> {
         Self::sample(self, shape, rng)
     }
+
+    fn support(&self) -> Domain {
+        self.numbers().map_or(Domain::Dependent, |[low, high]| self.distribution.support().restricted(low, high))
+    }
 }
+
+generative!(Truncated);

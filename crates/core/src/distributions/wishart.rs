@@ -102,4 +102,4 @@ impl Wishart {
     }
 }
 
-matrixwise!(Wishart);
+matrixwise!(Wishart, PositiveDefinite);

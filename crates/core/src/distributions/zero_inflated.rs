@@ -3,7 +3,7 @@
 use burn_tensor::Tensor;
 use rand::{Rng, RngExt};
 
-use super::Distribution;
+use super::{Distribution, Domain};
 use super::param::{Combine, Param, from_host, host};
 use super::support::minus_infinity;
 use crate::special::logaddexp;
@@ -89,4 +89,10 @@ impl<const D: usize> Distribution<D> for ZeroInflated<D> {
     fn sample(&self, shape: [usize; D], rng: &mut dyn Rng) -> Tensor<D> {
         Self::sample(self, shape, rng)
     }
+
+    fn support(&self) -> Domain {
+        self.distribution.support()
+    }
 }
+
+generative!(ZeroInflated);

@@ -7,16 +7,16 @@ mod predict;
 
 use burn_tensor::Tensor;
 use sgmcmc_fit::{Fit, Predictions};
-use sgmcmc_gradient::{Error, Precision, Result};
+use sgmcmc_gradient::{Error, Layout, Precision, Result};
 
 use crate::array::default_device;
 use crate::data::Dataset;
-use crate::tree::{TensorTree, TreeLayout};
+use crate::tree::{TensorTree, TreeLayout, unconstrained};
 
 /// Methods of [`Fit`] that take or return tensors.
 ///
 /// The argument `like` is a tree with the structure of the parameters, usually the initial values of the run. Its
-/// values are not used.
+/// values are not used. A fit can have derived quantities after the parameters, which these methods leave out.
 ///
 /// # Examples
 ///
@@ -228,22 +228,22 @@ pub trait FitTensors: Sized {
 
 impl FitTensors for Fit {
     fn mean<P: TensorTree>(&self, like: &P) -> Result<P> {
-        tree(self, like, &self.mean_values())
+        tree(&self.parameters_like(&unconstrained(like)?)?, like, &self.mean_values())
     }
 
     fn sd<P: TensorTree>(&self, like: &P) -> Result<P> {
-        tree(self, like, &self.sd_values())
+        tree(&self.parameters_like(&unconstrained(like)?)?, like, &self.sd_values())
     }
 
     fn quantile<P: TensorTree>(&self, like: &P, p: f64) -> Result<P> {
-        tree(self, like, &self.quantile_values(p))
+        tree(&self.parameters_like(&unconstrained(like)?)?, like, &self.quantile_values(p))
     }
 
     fn params<'a, P: TensorTree>(&'a self, like: &'a P) -> Result<impl Iterator<Item = P> + 'a> {
-        self.layout().check_like(like)?;
+        let layout = self.parameters_like(&unconstrained(like)?)?;
         let rows = self.chains().iter().flat_map(|chain| chain.rows());
         // The shapes have been checked, so that the conversion does not fail.
-        Ok(rows.filter_map(|row| tree(self, like, row).ok()))
+        Ok(rows.filter_map(move |row| tree(&layout, like, row).ok()))
     }
 
     fn derive<P: TensorTree, const D: usize>(
@@ -252,10 +252,11 @@ impl FitTensors for Fit {
         like: &P,
         quantity: impl Fn(P) -> Tensor<D>,
     ) -> Result<Self> {
+        let layout = self.parameters_like(&unconstrained(like)?)?;
         let first = self.params(like)?.next().ok_or_else(|| no_draws(name))?;
         let shape = quantity(first).dims().to_vec();
         self.try_derive_flat(name, &shape, |row| {
-            let tensor = quantity(tree(self, like, row)?);
+            let tensor = quantity(tree(&layout, like, row)?);
             let found = tensor.dims().to_vec();
             if found != shape {
                 let (parameter, declared) = (name.to_owned(), shape.clone());
@@ -284,9 +285,10 @@ impl FitTensors for Fit {
     }
 }
 
-/// Converts flat `values` of `fit` to a tree with the structure of `like`.
-fn tree<P: TensorTree>(fit: &Fit, like: &P, values: &[f64]) -> Result<P> {
-    fit.layout().to_tree(like, values, Precision::Double, &default_device())
+/// Converts flat values to a tree with the structure of `like`. The values of the parameters, laid out by `layout`, come first,
+/// followed by those of derived quantities.
+fn tree<P: TensorTree>(layout: &Layout, like: &P, values: &[f64]) -> Result<P> {
+    layout.to_tree(like, &values[..layout.value_count()], Precision::Double, &default_device())
 }
 
 fn no_draws(name: &str) -> Error {

@@ -5,11 +5,11 @@ use std::ops::Range;
 use burn_tensor::Tensor;
 use rayon::prelude::*;
 use sgmcmc_fit::{Fit, Predictions};
-use sgmcmc_gradient::{Error, Precision, Result, Rows};
+use sgmcmc_gradient::{Error, Layout, Precision, Result, Rows};
 
 use crate::array::default_device;
 use crate::data::Dataset;
-use crate::tree::{TensorTree, TreeLayout, to_device};
+use crate::tree::{TensorTree, TreeLayout, to_device, unconstrained};
 
 /// The number of observations per call of a closure.
 const BATCH: usize = 8192;
@@ -30,7 +30,7 @@ pub(super) fn mean<P: TensorTree, D: TensorTree, const K: usize>(
     like: &P,
     prediction: &(impl Fn(P, D) -> Tensor<K> + Sync),
 ) -> Result<Predictions> {
-    let draws = weighted_draws(fit);
+    let (draws, layout) = (weighted_draws(fit), fit.parameters_like(&unconstrained(like)?)?);
     let total: f64 = draws.iter().map(|draw| draw.weight).sum();
     let share = draws.len().div_ceil(rayon::current_num_threads()).max(1);
     let mut averaged = WeightedSum::default();
@@ -39,7 +39,7 @@ pub(super) fn mean<P: TensorTree, D: TensorTree, const K: usize>(
         let sums = draws.par_chunks(share).map(|draws| {
             let mut sum = WeightedSum::default();
             for draw in draws {
-                let found = predict(fit, like, draw.values, data, &batch, prediction)?;
+                let found = predict(&layout, like, draw.values, data, &batch, prediction)?;
                 sum.add(&checked(found, rows.len())?, draw.weight / total)?;
             }
             Ok(sum)
@@ -59,13 +59,13 @@ pub(super) fn each<P: TensorTree, D: TensorTree, const K: usize>(
     like: &P,
     prediction: &(impl Fn(P, D) -> Tensor<K> + Sync),
 ) -> Result<Predictions> {
-    let draws = weighted_draws(fit);
+    let (draws, layout) = (weighted_draws(fit), fit.parameters_like(&unconstrained(like)?)?);
     let one = |draw: &WeightedDraw<'_>| {
         let mut all = WeightedSum::default();
         for rows in batches(data.observations()) {
             let batch = data.batch(Rows::range(rows.clone()), &default_device())?;
             let mut part = WeightedSum::default();
-            part.add(&checked(predict(fit, like, draw.values, data, &batch, prediction)?, rows.len())?, 1.0)?;
+            part.add(&checked(predict(&layout, like, draw.values, data, &batch, prediction)?, rows.len())?, 1.0)?;
             all.append(part)?;
         }
         Ok(all.predictions())
@@ -85,7 +85,7 @@ pub(super) fn each<P: TensorTree, D: TensorTree, const K: usize>(
 
 /// Evaluates `prediction` at one draw.
 fn predict<P: TensorTree, D: TensorTree, const K: usize>(
-    fit: &Fit,
+    layout: &Layout,
     like: &P,
     values: &[f64],
     data: &Dataset<D>,
@@ -93,7 +93,7 @@ fn predict<P: TensorTree, D: TensorTree, const K: usize>(
     prediction: &impl Fn(P, D) -> Tensor<K>,
 ) -> Result<Predictions> {
     let (device, precision) = (default_device(), data.precision().unwrap_or(Precision::Double));
-    let params = fit.layout().to_tree(like, values, precision, &device)?;
+    let params = layout.to_tree(like, &values[..layout.value_count()], precision, &device)?;
     let found = prediction(params, to_device(batch, &device));
     Ok(Predictions { shape: found.dims().to_vec(), values: found.into_data().iter::<f64>().collect() })
 }

@@ -3,8 +3,8 @@
 //! A kernel returns the covariance between the values of a process at two sets of inputs. Inputs have shape `[n, k]`: n
 //! points with k coordinates. A batch of data sets has further axes in front, `[…, n, k]`.
 //!
-//! Hyperparameters are numbers, or tensors of the rank of the inputs. Gradients flow to them and to the inputs. For a
-//! parameter of shape `[1]` or `[k]`, `unsqueeze` adds the axes.
+//! Hyperparameters are numbers, vectors of shape `[1]` or `[k]`, or tensors of the rank of the inputs. Gradients flow to them
+//! and to the inputs.
 //!
 //! Kernels are added and multiplied by [`Kernel::plus`] and [`Kernel::times`]. The matrix of [`Kernel::covariance`] is
 //! the covariance of [`MultivariateNormal`](crate::distributions::MultivariateNormal).
@@ -66,14 +66,24 @@ pub trait Kernel<const D: usize>: Debug {
     /// Panics if the numbers of coordinates differ, or if there are fewer than two axes.
     fn between(&self, a: Tensor<D>, b: Tensor<D>) -> Tensor<D>;
 
-    /// Returns the covariances between the points of `x`, with `jitter` added to the diagonal: the variance of noise, or a
-    /// small number such as 1e-8 that keeps the matrix positive definite.
+    /// Returns the covariances between the points of `x`, with `jitter` added to the diagonal: the variance of noise, which
+    /// may be a parameter, or a small number such as 1e-8 that keeps the matrix positive definite.
     ///
     /// # Panics
     ///
     /// Panics if there are fewer than two axes.
-    fn covariance(&self, x: Tensor<D>, jitter: f64) -> Tensor<D> {
-        add_diagonal(self.between(x.clone(), x), jitter)
+    fn covariance(&self, x: Tensor<D>, jitter: impl Into<Param<D>>) -> Tensor<D>
+    where
+        Self: Sized,
+    {
+        let covariance = self.between(x.clone(), x);
+        match jitter.into() {
+            Param::Number(number) => add_diagonal(covariance, number),
+            Param::Tensor(tensor) => {
+                let identity = add_diagonal(covariance.zeros_like(), 1.0);
+                covariance + identity * tensor
+            }
+        }
     }
 
     /// Returns the sum of two kernels.

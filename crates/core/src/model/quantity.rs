@@ -11,7 +11,7 @@ use sgmcmc_gradient::{Layout, Precision};
 
 use super::{Model, guarded};
 use crate::array::default_device;
-use crate::tree::{Part, TensorTree, TreeLayout};
+use crate::tree::{Part, TensorTree, TreeLayout, unconstrained};
 
 /// A function of the parameters with a name.
 pub(super) struct Quantity<P> {
@@ -80,9 +80,8 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
     /// Returns an error if `like` has other names or shapes than the fit, if two quantities or a quantity and a parameter
     /// have the same name, or if the closure of a quantity panics or its shape differs between draws.
     pub fn with_quantities(&self, fit: &Fit, like: &P) -> Result<Fit> {
-        let layout = fit.layout();
-        layout.check_like(like)?;
-        self.quantities.iter().try_fold(fit.clone(), |extended, quantity| quantity.add(&extended, layout, like))
+        let layout = fit.parameters_like(&unconstrained(like)?)?;
+        self.quantities.iter().try_fold(fit.clone(), |extended, quantity| quantity.add(&extended, &layout, like))
     }
 }
 

@@ -3,7 +3,7 @@
 use burn_tensor::{Bool, DType, Int, Tensor, TensorData};
 use rand::Rng;
 use sgmcmc_gradient::Precision;
-use sgmcmc_gradient::data::Rows;
+use sgmcmc_gradient::data::{Column, Rows};
 use sgmcmc_gradient::error::{Closure, Result};
 use sgmcmc_gradient::rng::ChainRng;
 
@@ -54,7 +54,11 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
         let all = data.batch(Rows::range(0..data.observations()), &default_device())?;
         let leaves =
             self.observed_leaves(&data.batch(Rows::range(0..data.observations().min(1)), &default_device())?)?;
-        Dataset::new(all.rebuild(&mut Replaced { leaves: &leaves, drawn: &drawn, next: 0 }))
+        // The other leaves may contain values that are not finite, such as limits of censoring.
+        let simulated =
+            Dataset::allow_non_finite(all.rebuild(&mut Replaced { leaves: &leaves, drawn: &drawn, next: 0 }))?;
+        leaves.iter().filter_map(|leaf| simulated.columns().get(*leaf)).try_for_each(Column::check_finite)?;
+        Ok(simulated)
     }
 
     /// Draws the observed values of all rows, one vector for each leaf.

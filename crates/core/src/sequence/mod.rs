@@ -10,6 +10,8 @@
 //! |---|---|
 //! | [`scan`] | a loop over sequences |
 //! | [`iterate`] | a loop of a given number of steps, without sequences |
+//! | [`TimeSeries`] | the distribution of a series, by that of each value given its past: for priors, likelihoods and draws |
+//! | [`HiddenMarkov`] | the distribution of the observations of a hidden Markov model |
 //! | [`Subsequences`] | minibatches of one long series |
 //!
 //! # Examples
@@ -37,14 +39,18 @@
 //! # Ok::<(), sgmcmc::Error>(())
 //! ```
 
+mod hidden_markov;
 mod record;
 mod steps;
 mod subsequences;
+mod time_series;
 mod trees;
 
 pub(crate) use record::{Scan, briefly, is_brief, record};
 
+pub use hidden_markov::HiddenMarkov;
 pub use subsequences::Subsequences;
+pub use time_series::TimeSeries;
 
 use crate::tree::TensorTree;
 

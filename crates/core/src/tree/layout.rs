@@ -2,7 +2,7 @@
 
 use burn_tensor::{Bool, DType, Device, Int, Tensor, TensorData};
 use sgmcmc_gradient::error::Closure;
-use sgmcmc_gradient::layout::Block;
+use sgmcmc_gradient::layout::{Axis, Block};
 use sgmcmc_gradient::{Constraint, Error, Layout, Precision, Result};
 
 use super::{Path, Source, TensorTree, Visitor};
@@ -71,13 +71,18 @@ pub trait TreeLayout: Sized {
 
 impl TreeLayout for Layout {
     fn from_tree<P: TensorTree>(params: &P) -> Result<Self> {
-        let mut collector = LeafCollector { leaves: Ok(Vec::new()) };
+        let mut collector = LeafCollector { leaves: Ok(Vec::new()), dimensions: Vec::new() };
         let mut path = Path::described();
         // A constructor of a prior panics if its parameters are out of range.
         guarded(Closure::LogPrior, || params.visit(&mut path, &mut collector))?;
         match path.into_problem() {
             Some(problem) => Err(problem),
-            None => Self::new(collector.leaves?),
+            None => {
+                let LeafCollector { leaves, dimensions } = collector;
+                dimensions.into_iter().try_fold(Self::new(leaves?)?, |layout, (name, names)| {
+                    layout.with_axes(&name, names.iter().map(|name| Axis::new(*name)))
+                })
+            }
         }
     }
 
@@ -100,12 +105,19 @@ impl TreeLayout for Layout {
     }
 
     fn check_like<P: TensorTree>(&self, like: &P) -> Result<()> {
-        let mut collector = LeafCollector { leaves: Ok(Vec::new()) };
-        like.visit(&mut Path::root(), &mut collector);
-        // Constraints are not compared.
-        let leaves = collector.leaves?.into_iter().map(|(name, shape, _)| (name, shape, None));
-        self.check_same(&Self::new(leaves)?)
+        self.check_same(&unconstrained(like)?)
     }
+}
+
+/// Returns the layout of the names and shapes of `params`, without constraints.
+///
+/// # Errors
+///
+/// Returns an error if a leaf is not a float tensor.
+pub(crate) fn unconstrained<P: TensorTree>(params: &P) -> Result<Layout> {
+    let mut collector = LeafCollector { leaves: Ok(Vec::new()), dimensions: Vec::new() };
+    params.visit(&mut Path::root(), &mut collector);
+    Layout::new(collector.leaves?.into_iter().map(|(name, shape, _)| (name, shape, None)))
 }
 
 /// The name, shape and constraint of a leaf.
@@ -114,6 +126,8 @@ type Leaf = (String, Vec<usize>, Option<Constraint>);
 /// Collects the names, shapes and constraints of leaves.
 struct LeafCollector {
     leaves: Result<Vec<Leaf>>,
+    /// The names of the leaves with named dimensions, and the names of these.
+    dimensions: Vec<(String, &'static [&'static str])>,
 }
 
 impl LeafCollector {
@@ -129,6 +143,7 @@ impl Visitor for LeafCollector {
     fn float<const D: usize>(&mut self, path: &Path, tensor: &Tensor<D>) {
         if let Ok(leaves) = &mut self.leaves {
             leaves.push((path.name_or(ROOT), tensor.dims().to_vec(), path.constraint()));
+            self.dimensions.extend(path.dimensions().map(|names| (path.name_or(ROOT), names)));
         }
     }
 

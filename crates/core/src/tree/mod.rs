@@ -17,6 +17,7 @@ mod path;
 pub mod prior;
 
 pub use layout::TreeLayout;
+pub(crate) use layout::unconstrained;
 pub use leaf::to_device;
 pub use named::{AnyRank, Leaf, Named};
 pub use part::Part;

@@ -20,6 +20,8 @@ use sgmcmc_gradient::{Constraint, Error};
 pub struct Path {
     joined: String,
     constraint: Option<Constraint>,
+    /// The names of the dimensions of the leaves below, if they are declared.
+    dimensions: Option<&'static [&'static str]>,
     /// True if the constraints that priors imply are determined.
     described: bool,
     /// The first contradiction between a prior and a constraint.
@@ -84,6 +86,18 @@ impl Path {
         let outer = self.constraint.replace(constraint);
         self.within(name, inner);
         self.constraint = outer;
+    }
+
+    /// Calls `inner` with names of the dimensions of the leaves below, and removes them again.
+    pub fn with_dimensions(&mut self, names: &'static [&'static str], inner: impl FnOnce(&mut Self)) {
+        let outer = self.dimensions.replace(names);
+        inner(self);
+        self.dimensions = outer;
+    }
+
+    /// Returns the innermost names of dimensions declared on this path.
+    pub fn dimensions(&self) -> Option<&'static [&'static str]> {
+        self.dimensions
     }
 
     /// Returns the innermost constraint declared on this path.

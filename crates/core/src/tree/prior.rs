@@ -45,8 +45,13 @@ fn constraint(
                 .to_owned()
         }
         (Domain::Dependent, None) => {
-            "its bounds are tensors, and a constraint needs numbers: give the parameter the prior `Uniform::new(0.0, 1.0)` \
-             and compute the value between the bounds with `between`"
+            "its bounds are tensors, and a constraint needs numbers: give a share the prior `Uniform::new(0.0, 1.0)` and \
+             compute the value `low + (high - low) * share`, or use `between` of `sgmcmc::functions`"
+                .to_owned()
+        }
+        (Domain::PositiveDefinite, _) => {
+            "its values are positive definite matrices, for which there is no constraint: use `LkjCholesky` for the factor \
+             of a correlation matrix, and a positive parameter for the standard deviations"
                 .to_owned()
         }
         (domain, Some(constraint)) if !domain.contains(constraint) => {

@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
-use syn::{Error, Expr, Ident, Result};
+use syn::punctuated::Punctuated;
+use syn::{Error, Expr, Ident, Result, Token};
 
 use crate::expand::at;
 pub(crate) use parse::Description;
@@ -44,6 +45,14 @@ impl<'a> Model<'a> {
         for statement in &description.statements {
             match statement {
                 Statement::Draw(draw) if is_data(&draw.name) => model.observe(draw)?,
+                Statement::Draw(draw) if model.computed.contains_key(&draw.name.to_string()) => {
+                    let name = &draw.name;
+                    let message = format!(
+                        "`{name}` is a computed value, which has no distribution of its own: observe a leaf of the data, or add \
+                         a term of the log density with `factor`"
+                    );
+                    return Err(Error::new(name.span(), message));
+                }
                 Statement::Draw(draw) => {
                     declare(&draw.name)?;
                     model.check_prior(draw)?;
@@ -52,6 +61,7 @@ impl<'a> Model<'a> {
                 Statement::Let(value) => {
                     declare(&value.name)?;
                     model.check_sizes(&value.value)?;
+                    model.check_order(&value.name, &value.value, &format!("the value `{}`", value.name))?;
                     model.computed.insert(value.name.to_string(), value);
                 }
                 Statement::Quantity(value) => {
@@ -64,6 +74,7 @@ impl<'a> Model<'a> {
                 Statement::Factor(value) => model.check_parameters_only(value, "a factor")?,
             }
         }
+        model.check_names()?;
         if model.parameters.is_empty() {
             let message = "a model has at least one parameter: `name ~ Distribution(…);`";
             return Err(Error::new(description.name.span(), message));
@@ -100,25 +111,63 @@ impl<'a> Model<'a> {
 
     /// Checks that a prior uses only parameters that are declared above.
     fn check_prior(&self, draw: &Draw) -> Result<()> {
-        let name = &draw.name;
-        let later = |used: &str| {
+        self.check_order(&draw.name, &draw.distribution, &format!("the prior of `{}`", draw.name))?;
+        self.check_parameters_only(&draw.distribution, "a prior")
+    }
+
+    /// Checks that the expression of `name` uses only parameters and values that are declared above.
+    fn check_order(&self, name: &Ident, expression: &Expr, what: &str) -> Result<()> {
+        let is_later = |used: &str| {
             let statements = self.description.statements.iter();
             let mut names = statements.filter_map(|statement| match statement {
                 Statement::Draw(draw) => Some(&draw.name),
                 Statement::Let(value) => Some(&value.name),
                 _ => None,
             });
-            names.any(|known| known == used) && !self.is_parameter(used) && !self.computed.contains_key(used)
+            let is_known = self.is_parameter(used) || self.is_data(used) || self.computed.contains_key(used);
+            !is_known && names.any(|known| known == used)
         };
-        if let Some(used) = names::used(&draw.distribution, later).first() {
-            let message = if *used == *name {
-                format!("the prior of `{name}` uses `{name}` itself")
-            } else {
-                format!("the prior of `{name}` uses `{used}`, which is declared below: move `{used}` above `{name}`")
+        let Some(used) = names::used(expression, is_later).into_iter().next() else { return Ok(()) };
+        let message = if used == *name {
+            format!("{what} uses `{name}` itself")
+        } else {
+            format!("{what} uses `{used}`, which is declared below: move `{used}` above `{name}`")
+        };
+        Err(Error::new(used.span(), message))
+    }
+
+    /// Checks that every name is declared, and that distributions have the names of types.
+    fn check_names(&self) -> Result<()> {
+        for statement in &self.description.statements {
+            let expression = statement.expression();
+            if let (Statement::Draw(_), Expr::Call(call)) = (statement, expression)
+                && let Expr::Path(function) = &*call.func
+                && let Some(name) = function.path.get_ident()
+                && let Some(meant) = names::type_of(&name.to_string())
+            {
+                return Err(Error::new(name.span(), format!("distributions begin with capital letters: write `{meant}(…)`")));
+            }
+            let is_size = |name: &str| self.description.sizes.iter().any(|size| size == name);
+            let sizes = match statement {
+                Statement::Draw(draw) => draw.shape.iter().flatten().flat_map(|size| names::unknown(size, &is_size)).next(),
+                _ => None,
             };
-            return Err(Error::new(used.span(), message));
+            if let Some(size) = sizes {
+                let message = format!("`{size}` is no size of this model: declare it after the name, `{}({size})`", self.description.name);
+                return Err(Error::new(size.span(), message));
+            }
+            let is_known = |name: &str| {
+                self.is_parameter(name) || self.is_data(name) || self.computed.contains_key(name)
+            };
+            if let Some(unknown) = names::unknown(expression, &is_known).first() {
+                let message = format!(
+                    "nothing is called `{unknown}` in this model: declare a parameter `{unknown} ~ Distribution(…);`, a leaf \
+                     `data {{ {unknown}: Tensor<1> }}`, or a value `let {unknown} = …;` above"
+                );
+                return Err(Error::new(unknown.span(), message));
+            }
         }
-        self.check_parameters_only(&draw.distribution, "a prior")
+        Ok(())
     }
 
     /// Checks that an expression uses neither data nor sizes.
@@ -208,15 +257,18 @@ impl<'a> Model<'a> {
     fn cloned(&self, expression: &Expr) -> Expr {
         let parameters = self.parameters.iter().map(|draw| draw.name.to_string());
         let data = self.description.data.iter().map(|leaf| leaf.name.to_string());
-        names::cloned(expression, &parameters.chain(data).chain(self.computed.keys().cloned()).collect())
+        let tensors = parameters.chain(data).chain(self.computed.keys().cloned()).collect();
+        names::cloned(&names::constructed(expression), &tensors)
     }
 
     /// Returns the expression of a distribution, with the distributions of the library in scope.
     fn distribution(&self, draw: &Draw) -> TokenStream {
-        let distribution = self.cloned(&names::distribution(&draw.distribution));
+        let distribution = self.cloned(&draw.distribution);
         quote_spanned!(at(&draw.distribution)=> {
             #[allow(unused_imports)]
             use ::sgmcmc::distributions::*;
+            #[allow(unused_imports)]
+            use ::sgmcmc::sequence::{HiddenMarkov, TimeSeries};
             #distribution
         })
     }
@@ -275,7 +327,8 @@ impl<'a> Model<'a> {
         };
         let constraint = constraint.as_ref().map(|constraint| quote!(#constraint,));
         let doc = format!("The parameter `{name}`.");
-        quote!(#(#attributes)* #[doc = #doc] #[tree(#constraint prior = #prior)] #visibility #name: ::sgmcmc::burn::Tensor<#rank>)
+        let dimensions = shape.as_ref().and_then(named_sizes).map(|names| quote!(dims = [#(#names),*],));
+        quote!(#(#attributes)* #[doc = #doc] #[tree(#constraint #dimensions prior = #prior)] #visibility #name: ::sgmcmc::burn::Tensor<#rank>)
     }
 
     /// Returns the struct of the data.
@@ -339,4 +392,17 @@ impl<'a> Model<'a> {
         }
         model
     }
+}
+
+/// Returns the names of the sizes of a parameter, which become those of its dimensions, if all sizes are different names.
+fn named_sizes(shape: &Punctuated<Expr, Token![,]>) -> Option<Vec<String>> {
+    let name = |size: &Expr| match size {
+        Expr::Path(path) => {
+            path.path.get_ident().map(ToString::to_string).filter(|name| name != "chain" && name != "draw")
+        }
+        _ => None,
+    };
+    let names: Vec<String> = shape.iter().map(name).collect::<Option<_>>()?;
+    let differ = names.iter().enumerate().all(|(number, name)| !names[..number].contains(name));
+    (differ && !names.is_empty()).then_some(names)
 }

@@ -1,7 +1,7 @@
 //! Parsing of `model!`.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::token::{Brace, Bracket, Paren};
@@ -35,6 +35,17 @@ pub(super) enum Statement {
     Quantity(Named),
     /// `factor value;`
     Factor(Expr),
+}
+
+impl Statement {
+    /// Returns the expression at the end of the statement.
+    pub(super) fn expression(&self) -> &Expr {
+        match self {
+            Self::Draw(draw) => &draw.distribution,
+            Self::Let(named) | Self::Quantity(named) => &named.value,
+            Self::Factor(value) => value,
+        }
+    }
 }
 
 /// A parameter with its prior, or the distribution of observations.
@@ -75,7 +86,12 @@ impl Parse for Description {
         if input.peek(Paren) {
             let content;
             parenthesized!(content in input);
-            sizes = Punctuated::<Ident, Token![,]>::parse_terminated(&content)?.into_iter().collect();
+            let names = Punctuated::<Ident, Token![,]>::parse_terminated(&content).map_err(|error| {
+                let remedy = "the parentheses contain the names of sizes that are known only at run time: `Line(covariates)`; \
+                              numbers are written in shapes, `beta[3] ~ …;`";
+                Error::new(error.span(), remedy)
+            })?;
+            sizes = names.into_iter().collect();
         }
         let mut data = Vec::new();
         if input.peek(keyword::data) && input.peek2(Brace) {
@@ -83,6 +99,9 @@ impl Parse for Description {
             let content;
             braced!(content in input);
             data = Punctuated::<DataLeaf, Token![,]>::parse_terminated(&content)?.into_iter().collect();
+        }
+        if input.peek(Brace) {
+            return Err(input.error("the data begin with the word `data`, `data { x: Tensor<1> }`, and statements have no braces"));
         }
         let mut statements = Vec::new();
         while !input.is_empty() {
@@ -95,14 +114,28 @@ impl Parse for Description {
 impl Parse for DataLeaf {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let attributes = input.call(Attribute::parse_outer)?;
-        let name = input.parse()?;
+        let name: Ident = input.parse()?;
+        if input.peek(Token![~]) {
+            let remedy = format!("write the distribution of `{name}` below: `data {{ {name}: Tensor<1> }} … {name} ~ Distribution(…);`");
+            return Err(Error::new(name.span(), remedy));
+        }
+        if !input.peek(Token![:]) {
+            return Err(Error::new(name.span(), format!("a leaf of the data has a type: `{name}: Tensor<1>`")));
+        }
         input.parse::<Token![:]>()?;
-        Ok(Self { attributes, name, ty: input.parse()? })
+        let ty = input.parse()?;
+        if !input.is_empty() && !input.peek(Token![,]) {
+            return Err(Error::new_spanned(ty, "leaves of the data are separated by commas: add `,` here"));
+        }
+        Ok(Self { attributes, name, ty })
     }
 }
 
 impl Parse for Statement {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
+        if input.peek(keyword::data) && input.peek2(Brace) {
+            return Err(input.error("`data { … }` comes first, after the name of the model: move it up"));
+        }
         let statement = if input.peek(Token![let]) {
             input.parse::<Token![let]>()?;
             Self::Let(input.parse()?)
@@ -116,7 +149,9 @@ impl Parse for Statement {
             Self::Draw(input.parse()?)
         };
         if !input.peek(Token![;]) {
-            return Err(input.error("a statement ends with `;`"));
+            let last = statement.expression().to_token_stream().into_iter().last();
+            let span = last.map_or_else(|| input.span(), |token| token.span());
+            return Err(Error::new(span, "a statement ends with `;`: add it here"));
         }
         input.parse::<Token![;]>()?;
         Ok(statement)
@@ -125,10 +160,16 @@ impl Parse for Statement {
 
 impl Parse for Named {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let name = input.parse()?;
+        let name: Ident = input.parse()?;
         if input.peek(Token![~]) {
             return Err(input
                 .error("`let` and `generate` compute a value: write `=`, or leave out the word for a distribution"));
+        }
+        if input.peek(Token![:]) || input.peek(Bracket) {
+            return Err(input.error(format!("a value has the type and the shape of its expression: `{name} = expression;`")));
+        }
+        if !input.peek(Token![=]) {
+            return Err(input.error(format!("expected `=`, as in `{name} = expression;`")));
         }
         input.parse::<Token![=]>()?;
         Ok(Self { name, value: input.parse()? })

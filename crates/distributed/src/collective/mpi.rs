@@ -20,7 +20,7 @@ pub struct Mpi {
     rank: usize,
     size: usize,
     traffic: Traffic,
-    /// MPI promises calls from several threads one at a time only.
+    /// MPI allows calls from several threads only one at a time.
     turn: Mutex<()>,
     _universe: Finalizer,
 }

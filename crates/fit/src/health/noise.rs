@@ -61,16 +61,16 @@ impl Fit {
     /// Returns an error if `like` has other names or shapes than the fit, if the minibatch is larger than the data, or
     /// if the model fails.
     pub fn gradient_noise<T: Target>(&self, target: &T, like: &T::Params, minibatch: usize) -> Result<NoiseReport> {
-        self.layout.check_same(&target.layout(like)?)?;
+        let parameters = self.only_parameters(&target.layout(like)?)?;
         let mut evaluator = target.evaluator(like)?;
         let layout = evaluator.layout().clone();
-        let center = match &self.mode {
+        let center = match &parameters.mode {
             Some(mode) => mode.theta.clone(),
-            None => layout.coordinates(&self.draw_near_mean()?)?,
+            None => layout.coordinates(&parameters.draw_near_mean()?)?,
         };
         let scheme = WithoutReplacement::new(minibatch);
         let (plain, controlled) = (MinibatchGradient::new(scheme), ControlVariate::new(scheme).with_center(center));
-        let rows: Vec<&[f64]> = self.chains.iter().flat_map(|chain| chain.rows()).collect();
+        let rows: Vec<&[f64]> = parameters.chains.iter().flat_map(|chain| chain.rows()).collect();
         let stride = rows.len().div_ceil(POINTS).max(1);
         let (mut signal, mut noises) = (vec![0.0; layout.dim()], [vec![0.0; layout.dim()], vec![0.0; layout.dim()]]);
         let points = rows.iter().step_by(stride).count().max(1) as f64;

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
+use super::axis::Axis;
 use crate::constraint::{Constraint, Groups};
 use crate::error::{Error, Result};
 
@@ -33,6 +34,10 @@ pub struct Block {
     pub range: Range<usize>,
     /// The range of its elements in the vector of values, in row-major order.
     pub values: Range<usize>,
+    /// The names of the dimensions and of the positions along them. Empty if the dimensions have no names, and one per
+    /// dimension otherwise; see [`Layout::with_axes`](super::Layout::with_axes).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub axes: Vec<Axis>,
     pub(super) groups: Groups,
 }
 
@@ -104,7 +109,7 @@ impl Block {
     /// Returns the name of the element at `index` of this parameter.
     pub(super) fn element(&self, index: usize) -> String {
         let mut name = self.name.clone();
-        if self.values.len() == 1 {
+        if self.values.len() == 1 && self.axes.iter().all(|axis| axis.labels.is_empty()) {
             return name;
         }
         let mut remainder = index;
@@ -116,7 +121,10 @@ impl Block {
         for (position, subscript) in subscripts.iter().enumerate() {
             let separator = if position == 0 { '[' } else { ',' };
             // Writing to a string cannot fail.
-            let _ = write!(name, "{separator}{subscript}");
+            let _ = match self.axes.get(position) {
+                Some(axis) => write!(name, "{separator}{}", axis.label(*subscript)),
+                None => write!(name, "{separator}{subscript}"),
+            };
         }
         name.push(']');
         name

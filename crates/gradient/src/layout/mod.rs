@@ -1,5 +1,6 @@
 //! The mapping between named parameters and the flat vector of coordinates of a chain.
 
+mod axis;
 mod block;
 mod jacobian;
 mod split;
@@ -8,6 +9,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
+pub use axis::Axis;
 pub use block::Block;
 pub use split::Split;
 
@@ -53,13 +55,22 @@ struct SerializedBlock {
     name: String,
     shape: Vec<usize>,
     constraint: Option<Constraint>,
+    #[serde(default)]
+    axes: Vec<Axis>,
 }
 
 impl TryFrom<SerializedLayout> for Layout {
     type Error = Error;
 
     fn try_from(serialized: SerializedLayout) -> Result<Self> {
-        Self::new(serialized.blocks.into_iter().map(|block| (block.name, block.shape, block.constraint)))
+        let axes: Vec<(String, Vec<Axis>)> = serialized
+            .blocks
+            .iter()
+            .filter(|block| !block.axes.is_empty())
+            .map(|block| (block.name.clone(), block.axes.clone()))
+            .collect();
+        let blocks = serialized.blocks.into_iter().map(|block| (block.name, block.shape, block.constraint));
+        axes.into_iter().try_fold(Self::new(blocks)?, |layout, (name, axes)| layout.with_axes(&name, axes))
     }
 }
 
@@ -71,17 +82,19 @@ impl Layout {
     /// Returns an error if there is no such parameter, or if its shape does not allow the constraint.
     pub fn constrained(self, name: &str, constraint: Constraint) -> Result<Self> {
         self.block(name)?;
-        Self::new(self.blocks.into_iter().map(|block| {
+        let constrained = Self::new(self.blocks.iter().map(|block| {
             let declared = if block.name == name { Some(constraint) } else { block.constraint };
-            (block.name, block.shape, declared)
-        }))
+            (block.name.clone(), block.shape.clone(), declared)
+        }))?;
+        Ok(constrained.with_axes_of(&self))
     }
 
     /// Creates the layout of one unconstrained vector.
     pub fn vector(name: &str, length: usize) -> Self {
         let groups = Groups { count: length, values: 1, free: 1 };
         let (range, values) = (0..length, 0..length);
-        Self { blocks: vec![Block { name: name.into(), shape: vec![length], constraint: None, range, values, groups }] }
+        let (shape, axes) = (vec![length], Vec::new());
+        Self { blocks: vec![Block { name: name.into(), shape, constraint: None, range, values, axes, groups }] }
     }
 
     /// Returns the number of coordinates.
@@ -137,26 +150,25 @@ impl Layout {
     ///
     /// Returns [`Error::UnknownParameter`] if there is no such value.
     pub fn index(&self, name: &str) -> Result<usize> {
-        let unknown = || self.unknown(name);
         // A parameter of one value may be called `beta[3]`, for instance in a selection of the values of a fit.
         if let Some(block) = self.blocks.iter().find(|block| block.values.len() == 1 && block.name == name) {
             return Ok(block.values.start);
         }
-        let (leaf, subscripts) = match name.strip_suffix(']').and_then(|name| name.rsplit_once('[')) {
-            Some((leaf, subscripts)) => (leaf, subscripts),
-            None => (name, ""),
+        // The name of a parameter may contain brackets itself, as in the selection of a value of a fit.
+        let of_block = |block: &Block| -> Option<usize> {
+            let text = name.strip_prefix(block.name.as_str())?.strip_prefix('[')?.strip_suffix(']')?;
+            let subscripts = axis::subscripts(text)?;
+            if subscripts.len() != block.shape.len() {
+                return None;
+            }
+            let mut flat = 0;
+            for (dimension, (text, size)) in subscripts.iter().zip(&block.shape).enumerate() {
+                let position = axis::position(&block.axes, dimension, text).filter(|position| position < size)?;
+                flat = flat * size + position;
+            }
+            Some(block.values.start + flat)
         };
-        let block = self.block(leaf).map_err(|_| unknown())?;
-        if subscripts.is_empty() {
-            return if block.values.len() == 1 { Ok(block.values.start) } else { Err(unknown()) };
-        }
-        let subscripts: Vec<usize> =
-            subscripts.split(',').map(|s| s.trim().parse().map_err(|_| unknown())).collect::<Result<_>>()?;
-        let inside = subscripts.len() == block.shape.len() && subscripts.iter().zip(&block.shape).all(|(s, n)| s < n);
-        if !inside {
-            return Err(unknown());
-        }
-        Ok(block.values.start + subscripts.iter().zip(&block.shape).fold(0, |flat, (s, n)| flat * n + s))
+        self.blocks.iter().find_map(of_block).ok_or_else(|| self.unknown(name))
     }
 
     /// Returns the values of the coordinates `theta`.
@@ -250,7 +262,7 @@ impl Layout {
             };
             let (range, value_range) = (coordinates..coordinates + groups.count * groups.free, values..values + count);
             (coordinates, values) = (range.end, value_range.end);
-            Ok(Block { name, shape, constraint, range, values: value_range, groups })
+            Ok(Block { name, shape, constraint, range, values: value_range, axes: Vec::new(), groups })
         });
         Ok(Self { blocks: blocks.collect::<Result<_>>()? })
     }

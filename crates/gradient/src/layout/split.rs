@@ -47,7 +47,7 @@ impl Split {
         let free = moved.iter().map(|block| block.range.clone()).collect();
         let held = kept.iter().map(|block| block.range.clone()).collect();
         let leaves = moved.into_iter().map(|block| (block.name.clone(), block.shape.clone(), block.constraint));
-        Ok(Self { layout: Layout::new(leaves)?, free, held })
+        Ok(Self { layout: Layout::new(leaves)?.with_axes_of(layout), free, held })
     }
 
     /// Returns the layout of the free parameters.

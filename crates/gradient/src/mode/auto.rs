@@ -86,7 +86,7 @@ impl AutoSearch {
         let step = newton::step_at(oracle.evaluator(), &second.theta)?;
         second.start_log_posterior = first.start_log_posterior;
         (second.iterations, second.full_passes) = (iterations, passes + step.passes);
-        second.promised_gain = step.gain;
+        second.predicted_gain = step.gain;
         if second.ending == SearchOutcome::Converged && step.gain.is_none_or(|gain| gain > NEGLIGIBLE_GAIN) {
             second.ending = SearchOutcome::Stalled;
         }

@@ -35,7 +35,7 @@ use crate::settings;
 ///
 /// The search has [stalled](SearchOutcome::Stalled) if no better point is found although the predicted gain is larger,
 /// or if the gain cannot be verified, for instance because the Hessian is not positive definite.
-/// [`Mode::promised_gain`] is the gain if it is known.
+/// [`Mode::predicted_gain`] is the gain if it is known.
 ///
 /// In single precision, gains below 10⁻⁴ (one percent of a posterior standard deviation) are below the rounding error,
 /// so that a smaller tolerance is replaced by 10⁻⁴. Directions of small curvature are not resolved. A search with more
@@ -179,7 +179,7 @@ impl LbfgsSearch {
             iterations,
             full_passes,
             ending,
-            promised_gain: predicted_gain,
+            predicted_gain,
         })
     }
 

@@ -155,14 +155,14 @@ pub struct Mode {
     /// The predicted gain gᵀH⁻¹g/2 in log posterior of a Newton step from the point. `None` if it was not computed, as
     /// after searches on minibatches, or if the Hessian is not positive definite.
     #[serde(default)]
-    pub promised_gain: Option<f64>,
+    pub predicted_gain: Option<f64>,
 }
 
 impl Mode {
     /// Returns `true` if the point is close enough to the mode for a sampler: if the search converged, or the predicted
     /// gain of a Newton step is at most [`NEGLIGIBLE_GAIN`].
     pub fn is_close(&self) -> bool {
-        self.ending == SearchOutcome::Converged || self.promised_gain.is_some_and(|gain| gain <= NEGLIGIBLE_GAIN)
+        self.ending == SearchOutcome::Converged || self.predicted_gain.is_some_and(|gain| gain <= NEGLIGIBLE_GAIN)
     }
 }
 
@@ -178,8 +178,8 @@ impl fmt::Display for Mode {
             "{ending} after {} steps and {} full passes: log posterior {:.3} (from {:.3}), gradient norm {:.3e}",
             self.iterations, self.full_passes, self.log_posterior, self.start_log_posterior, self.gradient_norm
         )?;
-        match self.promised_gain {
-            Some(gain) => write!(f, ", a Newton step promises {gain:.1e} more"),
+        match self.predicted_gain {
+            Some(gain) => write!(f, ", predicted gain of a Newton step {gain:.1e}"),
             None => Ok(()),
         }
     }

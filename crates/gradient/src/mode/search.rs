@@ -243,7 +243,7 @@ impl<'a, O: Optimizer> Ascent<'a, O> {
             iterations: self.iterations,
             full_passes: self.full_passes,
             ending,
-            promised_gain: None,
+            predicted_gain: None,
         }
     }
 }

@@ -13,6 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rand::RngExt;
+use serde_json::Value;
 use sgmcmc::StepSize;
 use sgmcmc::algorithms::Dynamics;
 use sgmcmc::algorithms::{
@@ -228,15 +229,32 @@ fn files(directory: &Path) -> Result<BTreeMap<PathBuf, Vec<u8>>> {
     Ok(found)
 }
 
-/// Reads a file, without the lines that contain the duration of the run.
+/// Reads a file, without the duration of the run and the time of its creation.
 fn content(path: &Path) -> Result<Vec<u8>> {
     let bytes = fs::read(path)?;
+    if path.ends_with("zarr.json") {
+        let mut metadata: Value = serde_json::from_slice(&bytes)?;
+        remove_creation_time(&mut metadata);
+        return Ok(serde_json::to_vec(&metadata)?);
+    }
     if path.extension().is_none_or(|extension| extension != "csv") {
         return Ok(bytes);
     }
     let text = String::from_utf8(bytes)?;
     let lines = text.lines().filter(|line| !(line.starts_with('#') && line.contains("seconds")));
     Ok(lines.collect::<Vec<_>>().join("\n").into_bytes())
+}
+
+/// Removes the time of creation from the metadata of a Zarr node and of the nodes that it consolidates.
+fn remove_creation_time(metadata: &mut Value) {
+    match metadata {
+        Value::Object(members) => {
+            members.remove("created_at");
+            members.values_mut().for_each(remove_creation_time);
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_creation_time),
+        _ => {}
+    }
 }
 
 /// Runs `algorithm`; the entry point of the child process.

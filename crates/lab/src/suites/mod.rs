@@ -60,6 +60,7 @@ pub(crate) fn run(command: &str, arguments: &[String]) -> Option<ExitCode> {
         ("posteriors", ["--page", page]) => algorithms::run(None, Path::new(page)),
         ("posteriors", [name]) => algorithms::run(Some(name), Path::new(ACCURACY_PAGE)),
         ("sbc", []) => sbc::run(Path::new(CALIBRATION_PAGE)),
+        ("sbc", ["gallery", names @ ..]) => sbc::run_gallery(names),
         ("sbc", ["--page", page]) => sbc::run(Path::new(page)),
         ("variances", []) => variances::run(),
         ("figure-4-2-1", []) => figure_4_2_1::run(),

@@ -15,6 +15,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 use sgmcmc_fit::{Fit, Health, Thresholds};
 
@@ -57,6 +58,8 @@ pub struct Report<'f> {
     prior_error: Option<sgmcmc_gradient::Error>,
     predictive: Vec<Predictive>,
     health: Option<Health>,
+    /// The interval at which browsers load the page again.
+    reload: Option<Duration>,
 }
 
 /// Observed data, and data sets drawn from the posterior predictive distribution.
@@ -80,6 +83,7 @@ impl<'f> Report<'f> {
             prior_error: None,
             predictive: Vec::new(),
             health: None,
+            reload: None,
         }
     }
 
@@ -150,6 +154,26 @@ impl<'f> Report<'f> {
         self
     }
 
+    /// Lets browsers load the page again after `interval`, for a run under way whose page is written again and again.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::prelude::*;
+    /// use sgmcmc::report::Report;
+    /// use std::time::Duration;
+    ///
+    /// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
+    /// let fit = hmc(&model, &Dataset::none(), 0.5).sample(&zeros([1]), 50)?;
+    /// let page = Report::new(&fit).reload_every(Duration::from_secs(5)).html()?;
+    /// assert!(page.contains(r#"<meta http-equiv="refresh" content="5">"#));
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
+    pub fn reload_every(mut self, interval: Duration) -> Self {
+        self.reload = Some(interval);
+        self
+    }
+
     /// Returns the page as text.
     ///
     /// # Errors
@@ -168,6 +192,13 @@ impl<'f> Report<'f> {
             include_str!("page.html"),
             &[
                 ("title", Escaped(&self.title).to_string()),
+                (
+                    "reload",
+                    self.reload.map_or_else(String::new, |interval| {
+                        let seconds = interval.as_secs_f64().ceil().max(1.0);
+                        format!("<meta http-equiv=\"refresh\" content=\"{seconds}\">\n")
+                    }),
+                ),
                 ("style", include_str!("page.css").to_owned()),
                 ("script", include_str!("page.js").to_owned()),
                 ("about", sections::about(self.fit)),

@@ -9,7 +9,7 @@ use sgmcmc_numerics::Cholesky;
 
 use super::{Scratch, not_positive_definite};
 use crate::dynamics::{Dynamics, impl_has_position};
-use crate::laplace::promised_gain;
+use crate::laplace::predicted_gain;
 use crate::law::Direction;
 use crate::step_size::StepContext;
 
@@ -118,10 +118,10 @@ impl Preconditioned {
             .map_err(|error| not_positive_definite("the Hessian of the negative log posterior", &error))?;
         let mut gradient = vec![0.0; mode.len()];
         evaluator.posterior(mode, evaluator.all_rows(), &mut gradient)?;
-        let gain = promised_gain(&factor, gradient);
+        let gain = predicted_gain(&factor, gradient);
         if gain.is_nan() || gain > ONE_DEVIATION {
             return Err(Error::Setting {
-                name: "the gain in log posterior that a Newton step from `mode` promises",
+                name: "the predicted gain in log posterior of a Newton step from `mode`",
                 value: format!("{gain:.3e}"),
                 expected: "give the posterior mode, in coordinates, as `LbfgsSearch` finds it",
             });

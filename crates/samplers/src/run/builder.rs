@@ -7,8 +7,9 @@ use sgmcmc_gradient::minibatch::IntoScheme;
 use sgmcmc_gradient::{ModeFinder, Result, Target};
 
 use super::checkpoint::{CheckpointInterval, CheckpointStore, Checkpoints};
-use super::monitor::{ProgressOption, StopSignal};
 use super::plan::Plan;
+use super::progress::ProgressOption;
+use super::stop::StopSignal;
 use super::{FindMode, Minibatched, NoMode};
 use crate::compose::{GibbsStep, GibbsUpdate, Update, UpdateFactory};
 use crate::schedule::{Halved, SharedSchedule};
@@ -264,8 +265,11 @@ impl<T, D, G, M> Builder<T, D, G, M> {
     }
 
     /// Sets the progress reports of [`sample`](Self::sample) and [`sample_into`](Self::sample_into):
-    /// [`ProgressOption::lines`], or any reporter with [`ProgressOption::by`]. The mode search and chains stepped by
-    /// hand make no reports.
+    /// [`ProgressOption::lines`], or any reporter with [`ProgressOption::by`]. A mode search is reported as a stage before the
+    /// chains. Chains stepped by hand make no reports.
+    ///
+    /// With more chains than threads, the chains take turns, so that a run that is stopped at any moment has about as
+    /// many draws of each.
     #[must_use]
     pub fn progress(mut self, progress: ProgressOption) -> Self {
         self.plan.progress = progress;

@@ -1,13 +1,18 @@
 //! The chains of a run: started and run in parallel, each with its sink and its checkpoints.
 
-use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
 use sgmcmc_gradient::{Layout, Result};
 
 use super::checkpoint::{Checkpointer, RunFingerprint};
-use super::driver::{self, ChainResult, Task};
+use super::driver::{self, ChainResult, RunningChain, Task};
 use super::files;
 use super::guard::guard;
 use super::plan::Plan;
+use super::progress::{Progress, ProgressOption, QualityBoard};
+use super::turns::{self, TurnTaker, Turn};
 use crate::chain::Chain;
 use sgmcmc_fit::sink::{Interleaved, Schema, Sink};
 use sgmcmc_fit::{Bias, ChainDraws, ChainOutcome, Fit, RunInfo};
@@ -59,12 +64,21 @@ impl ChainGroup<'_> {
         let sinks: Vec<_> =
             guard(|| "the closure that makes sinks".into(), || Ok((first..first + chains.len()).map(make).collect()))?;
         files::check_distinct(&sinks)?;
-        let run = |(index, (chain, sink))| self.run_chain(first + index, chain, &start, sink);
-        // The indexed iterator keeps the results in the order of the chains. The scope moves a single chain to a thread
-        // of the pool, where splitting its work is cheapest.
-        let tasks: Vec<_> = chains.into_iter().zip(sinks).collect();
-        let runs: Result<Vec<Finished<_>>> = rayon::scope(|_| tasks.into_par_iter().enumerate().map(run).collect());
-        let runs = runs?;
+        let watched = matches!(self.plan.progress, ProgressOption::By(..));
+        let shared = Shared {
+            group: self,
+            start,
+            turn: (turns::threads(chains.len()) < chains.len()).then_some(TURN),
+            board: watched.then(|| Arc::new(QualityBoard::new(first, chains.len()))),
+        };
+        self.report_waiting(first..first + chains.len());
+        let members = chains.into_iter().zip(sinks).enumerate();
+        let members = members.map(|(index, (chain, sink))| Member {
+            shared: &shared,
+            index: first + index,
+            state: State::Pending(Box::new((chain, sink))),
+        });
+        let runs: Vec<Finished<_>> = turns::run(members.collect())?;
         if runs.iter().all(|run| !run.started)
             && let Some(ChainOutcome::Failed(error)) = runs.first().map(|run| &run.result.outcome)
         {
@@ -73,37 +87,114 @@ impl ChainGroup<'_> {
         Ok(runs.into_iter().flat_map(|run| run.result.split_interleaved()).collect())
     }
 
-    /// Creates and runs chain number `index`.
-    fn run_chain<C, S: Sink>(
-        &self,
-        index: usize,
-        chain: PendingChain<C>,
-        start: impl Fn(C, usize) -> Result<Box<dyn Chain>>,
-        mut sink: S,
-    ) -> Result<Finished<S::Output>> {
-        let Self { plan, layout, stats, draws, .. } = self;
+    /// Reports that the chains wait for their start.
+    fn report_waiting(&self, chains: Range<usize>) {
+        let ProgressOption::By(reporter, _) = &self.plan.progress else { return };
+        let total = self.plan.iterations(self.draws);
+        let report = || {
+            chains.for_each(|chain| reporter.report(&Progress::waiting(chain, total)));
+            Ok(())
+        };
+        // A reporter that panics does so again when a chain calls it, and ends that chain.
+        let _ = guard(|| "the progress reporter".into(), report);
+    }
+}
+
+/// The length of the turn of a chain, if there are more chains than threads.
+const TURN: Duration = Duration::from_millis(100);
+
+/// The parts that all chains of a run share.
+struct Shared<'a, F> {
+    group: &'a ChainGroup<'a>,
+    /// Creates a chain.
+    start: F,
+    turn: Option<Duration>,
+    board: Option<Arc<QualityBoard>>,
+}
+
+/// A chain between its turns.
+struct Member<'a, C, S, F> {
+    shared: &'a Shared<'a, F>,
+    index: usize,
+    state: State<C, S>,
+}
+
+/// The state of a chain between its turns.
+enum State<C, S> {
+    Pending(Box<(PendingChain<C>, S)>),
+    Running(Box<RunningChain<S>>),
+}
+
+impl<C: Send, S: Sink, F> TurnTaker for Member<'_, C, S, F>
+where
+    F: Fn(C, usize) -> Result<Box<dyn Chain>> + Sync,
+{
+    type Result = Finished<S::Output>;
+
+    fn iteration(&self) -> u64 {
+        match &self.state {
+            State::Pending(_) => 0,
+            State::Running(chain) => chain.iteration(),
+        }
+    }
+
+    fn take_turn(self) -> Result<Turn<Self>> {
+        let Self { shared, index, state } = self;
+        let mut chain = match state {
+            State::Running(chain) => chain,
+            State::Pending(pending) => match shared.start_chain(index, *pending)? {
+                Started::Running(chain) => chain,
+                Started::Failed(result) => return Ok(Turn::Finished(Finished { result, started: false })),
+            },
+        };
+        let plan = shared.group.plan;
+        match chain.take_turn(plan) {
+            None => Ok(Turn::Unfinished(Self { shared, index, state: State::Running(chain) })),
+            Some(outcome) => Ok(Turn::Finished(Finished { result: chain.end(plan, outcome)?, started: true })),
+        }
+    }
+
+    fn abandon(self) {
+        if let State::Running(chain) = self.state {
+            chain.abandon();
+        }
+    }
+}
+
+/// A chain after its start.
+enum Started<S: Sink> {
+    Running(Box<RunningChain<S>>),
+    Failed(ChainResult<S::Output>),
+}
+
+impl<F> Shared<'_, F> {
+    /// Creates chain number `index`.
+    fn start_chain<C, S: Sink>(&self, index: usize, (chain, mut sink): (PendingChain<C>, S)) -> Result<Started<S>>
+    where
+        F: Fn(C, usize) -> Result<Box<dyn Chain>>,
+    {
+        let ChainGroup { plan, layout, stats, draws, .. } = self.group;
         let PendingChain { start: from, fingerprint } = chain;
         let started = guard(
             || "a closure of the first step".into(),
             || {
                 let schema = Schema { layout: layout.clone(), draws: *draws, chain: index, stats: stats.clone() };
                 sink.begin(&schema)?;
-                start(from, index)
+                (self.start)(from, index)
             },
         );
         match started {
             Ok(chain) => {
                 let checkpoints = fingerprint.zip(plan.checkpoints.clone());
                 let checkpointer =
-                    checkpoints.map(|(fingerprint, checkpoints)| Checkpointer::new(checkpoints, fingerprint));
-                let task = Task { index, stats: stats.len(), checkpointer };
-                let result = driver::run_chain(chain, sink, plan, *draws, task)?;
-                Ok(Finished { result, started: true })
+                    checkpoints.map(|(fingerprint, checkpoints)| Checkpointer::new(checkpoints, fingerprint, *draws));
+                let task = Task { index, stats, checkpointer, turn: self.turn, board: self.board.clone() };
+                Ok(Started::Running(Box::new(RunningChain::new(chain, sink, plan, *draws, task)?)))
             }
             // The draws of the other chains are in their checkpoints. Ending the sink of this chain could replace its
             // files.
             Err(error) if fingerprint.is_some() => Err(error),
-            Err(error) => Ok(Finished { result: driver::failed(sink, error)?, started: false }),
+            Err(error) => Ok(Started::Failed(driver::failed(sink, error)?)),
         }
     }
 }

@@ -12,8 +12,9 @@ use super::checkpoint::{CheckpointInterval, CheckpointStore, Checkpoints, RunFin
 use super::driver::ChainResult;
 use super::guard::guard;
 use super::launch::fingerprint_of_start;
-use super::monitor::{ProgressOption, StopSignal};
 use super::plan::Plan;
+use super::progress::ProgressOption;
+use super::stop::StopSignal;
 use crate::chain::Chain;
 use sgmcmc_fit::sink::{Memory, Sink};
 use sgmcmc_fit::{ChainOutcome, Fit, RunInfo};

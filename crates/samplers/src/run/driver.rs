@@ -1,73 +1,119 @@
 //! The main loop of a chain: steps, draws, checkpoints, progress reports and the result.
 
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use sgmcmc_gradient::{Error, Result};
 
 use super::checkpoint::{Checkpointer, Cursor};
 use super::guard::guard;
-use super::monitor::ProgressClock;
 use super::plan::Plan;
+use super::progress::{ChainStage, ProgressClock, QualityBoard, Reading, Watch};
 use crate::chain::{Chain, Cost, StepInfo};
 use crate::prediction::{EVALUATIONS, PredictionPlan};
 use sgmcmc_fit::sink::{Draw, Sink};
 use sgmcmc_fit::{Bias, ChainOutcome};
 
 /// The settings of one chain that its [`Chain`] and its sink do not contain.
-pub(super) struct Task {
+pub(super) struct Task<'a> {
     /// The index of the run.
     pub(super) index: usize,
-    /// The number of statistics of each draw.
-    pub(super) stats: usize,
+    /// The names of the statistics of each draw.
+    pub(super) stats: &'a [String],
     /// Saves the chain, if checkpoints are enabled.
     pub(super) checkpointer: Option<Checkpointer>,
+    /// The length of a turn, if there are more chains than threads.
+    pub(super) turn: Option<Duration>,
+    /// The quality of the draws of all chains, if progress is reported.
+    pub(super) board: Option<Arc<QualityBoard>>,
 }
 
-/// Performs all steps of one run, from its last checkpoint if there is one, and passes its draws to `sink`.
-///
-/// With interleaved chains `draws` is their total number, a multiple of the number of chains.
-///
-/// # Errors
-///
-/// Returns an error if the checkpoint belongs to another run, or if [`Sink::finish`] panics. Later errors become the
-/// [`ChainOutcome`], and the output of the sink is kept.
-pub(super) fn run_chain<S: Sink>(
-    chain: Box<dyn Chain>,
-    mut sink: S,
-    plan: &Plan,
+/// A chain that makes its steps in one or several turns.
+pub(super) struct RunningChain<S> {
+    run: Run,
+    sink: S,
     draws: usize,
-    task: Task,
-) -> Result<ChainResult<S::Output>> {
-    let start = Instant::now();
-    let Task { index, stats, mut checkpointer } = task;
-    let begin = if plan.threshold.is_some() { None } else { Some(plan.burn_in) };
-    let cursor = Cursor { draws: 0, begin, steps: [0.0; 2], undefined: 0, undefined_now: 0 };
-    let values = vec![0.0; chain.layout().value_count()];
-    let mut run = Run { values, stats: vec![0.0; stats], chain, cursor, phase: Phase::Step };
-    if let Some(checkpointer) = &mut checkpointer {
-        let restored = guard(|| "a sink".into(), || checkpointer.restore(run.chain.as_mut(), &mut sink, draws))?;
-        run.cursor = restored.unwrap_or(run.cursor);
+    checkpointer: Option<Checkpointer>,
+    clock: ProgressClock,
+    /// The time of the start and of all turns.
+    computing: Duration,
+}
+
+impl<S: Sink> RunningChain<S> {
+    /// Creates a chain that passes `draws` draws to `sink`, from its last checkpoint if there is one.
+    ///
+    /// With interleaved chains `draws` is their total number, a multiple of the number of chains.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the checkpoint belongs to another run.
+    pub(super) fn new(chain: Box<dyn Chain>, mut sink: S, plan: &Plan, draws: usize, task: Task<'_>) -> Result<Self> {
+        let start = Instant::now();
+        let Task { index, stats, mut checkpointer, turn, board } = task;
+        let begin = if plan.threshold.is_some() { None } else { Some(plan.burn_in) };
+        let cursor = Cursor { draws: 0, begin, steps: [0.0; 2], undefined: 0, undefined_now: 0 };
+        let values = vec![0.0; chain.layout().value_count()];
+        let watch = board.map(|board| Watch::new(board, index, chain.as_ref(), stats));
+        let mut run = Run { values, stats: vec![0.0; stats.len()], chain, cursor, phase: Phase::Step, watch };
+        if let Some(checkpointer) = &mut checkpointer {
+            let restored = guard(|| "a sink".into(), || checkpointer.restore(run.chain.as_mut(), &mut sink, draws))?;
+            run.cursor = restored.unwrap_or(run.cursor);
+        }
+        let first = run.chain.info().iterations;
+        let clock = ProgressClock::new(plan.progress.clone(), turn, index, first, plan.iterations(draws));
+        Ok(Self { run, sink, draws, checkpointer, clock, computing: start.elapsed() })
     }
-    let total = plan.iterations(draws);
-    let mut clock = ProgressClock::new(plan.progress.clone(), index, run.chain.info().iterations, total);
-    let outcome = catch(&mut run, |run| run.finish(&mut sink, plan, draws, checkpointer.as_mut(), &mut clock));
-    let info = run.chain.info();
-    let outcome = outcome.unwrap_or_else(ChainOutcome::Failed);
-    let reported = guard(
-        || Phase::Report.describe(info.iterations),
-        || {
-            clock.end(info.iterations, info.log_posterior);
-            Ok(())
-        },
-    );
-    let outcome = match (outcome, reported) {
-        (ChainOutcome::Complete | ChainOutcome::Stopped, Err(error)) => ChainOutcome::Failed(error),
-        (outcome, _) => outcome,
-    };
-    let bias = run.predict_bias(plan, &outcome);
-    let (output, cost) = (guard(|| "the end of a sink".into(), || Ok(sink.finish()))?, run.chain.cost());
-    let (iterations, undefined, seconds) = (info.iterations, run.cursor.undefined, start.elapsed().as_secs_f64());
-    Ok(ChainResult { output, outcome, iterations, undefined, cost, bias, seconds })
+
+    /// Returns the number of iterations so far.
+    pub(super) fn iteration(&self) -> u64 {
+        self.run.chain.info().iterations
+    }
+
+    /// Performs steps until the turn is over, or until the chain has ended. Returns the outcome of a chain that has
+    /// ended.
+    pub(super) fn take_turn(&mut self, plan: &Plan) -> Option<ChainOutcome> {
+        self.clock.begin_turn(self.iteration());
+        let Self { run, sink, draws, checkpointer, clock, .. } = self;
+        let outcome = catch(run, |run| run.advance(sink, plan, *draws, checkpointer.as_mut(), clock));
+        self.computing += self.clock.in_turn();
+        outcome.unwrap_or_else(|error| Some(ChainOutcome::Failed(error)))
+    }
+
+    /// Reports the end of the chain and returns its result.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if [`Sink::finish`] panics.
+    pub(super) fn end(mut self, plan: &Plan, outcome: ChainOutcome) -> Result<ChainResult<S::Output>> {
+        let start = Instant::now();
+        let iterations = self.iteration();
+        let stage = match &outcome {
+            ChainOutcome::Complete => ChainStage::Complete,
+            ChainOutcome::Stopped => ChainStage::Stopped,
+            ChainOutcome::Failed(_) => ChainStage::Failed,
+        };
+        let reported = guard(
+            || Phase::Report.describe(iterations),
+            || {
+                self.clock.report(self.run.reading(stage));
+                Ok(())
+            },
+        );
+        let outcome = match (outcome, reported) {
+            (ChainOutcome::Complete | ChainOutcome::Stopped, Err(error)) => ChainOutcome::Failed(error),
+            (outcome, _) => outcome,
+        };
+        let bias = self.run.predict_bias(plan, &outcome);
+        let output = guard(|| "the end of a sink".into(), || Ok(self.sink.finish()))?;
+        let (cost, undefined) = (self.run.chain.cost(), self.run.cursor.undefined);
+        let seconds = (self.computing + start.elapsed()).as_secs_f64();
+        Ok(ChainResult { output, outcome, iterations, undefined, cost, bias, seconds })
+    }
+
+    /// Saves a chain that ends because another one has an error. Its own errors are of no use then.
+    pub(super) fn abandon(mut self) {
+        let _ = catch(&mut self.run, |run| run.save(&mut self.sink, self.checkpointer.as_mut()));
+    }
 }
 
 /// Calls `call` with `run`. Converts a panic into an error that names the phase of the iteration.
@@ -157,6 +203,8 @@ struct Run {
     stats: Vec<f64>,
     cursor: Cursor,
     phase: Phase,
+    /// The parts of progress reports that are collected with the draws.
+    watch: Option<Watch>,
 }
 
 /// The least number of gradient estimates of a chain whose bias is predicted. The prediction then costs at most about a
@@ -191,20 +239,20 @@ impl Run {
         self.chain.predict_bias(&plan).unwrap_or_else(|error| Bias::NotExamined(error.to_string()))
     }
 
-    /// Performs steps until there are `draws` draws or the run is stopped.
-    fn finish<S: Sink>(
+    /// Performs steps until there are `draws` draws, the run is stopped, or the turn is over, for which it returns `None`.
+    fn advance<S: Sink>(
         &mut self,
         sink: &mut S,
         plan: &Plan,
         draws: usize,
         mut checkpointer: Option<&mut Checkpointer>,
         clock: &mut ProgressClock,
-    ) -> Result<ChainOutcome> {
+    ) -> Result<Option<ChainOutcome>> {
         let chains = self.chain.interleaved_chains() as u64;
         while self.cursor.draws < draws {
             if plan.stop.is_set() {
                 self.save(sink, checkpointer)?;
-                return Ok(ChainOutcome::Stopped);
+                return Ok(Some(ChainOutcome::Stopped));
             }
             self.phase = Phase::Step;
             self.chain.step()?;
@@ -222,10 +270,30 @@ impl Run {
                 self.save(sink, checkpointer.as_deref_mut())?;
             }
             self.phase = Phase::Report;
-            clock.report_if_due(info.iterations, info.log_posterior);
+            let tick = clock.tick(info.iterations);
+            if tick.report_is_due {
+                let stage = if after == 0 {
+                    ChainStage::BurnIn
+                } else if info.keeps_draw {
+                    ChainStage::Sampling
+                } else {
+                    ChainStage::Adaptation
+                };
+                clock.report(self.reading(stage));
+            }
+            if tick.turn_is_over && self.cursor.draws < draws {
+                return Ok(None);
+            }
         }
         self.save(sink, checkpointer)?;
-        Ok(ChainOutcome::Complete)
+        Ok(Some(ChainOutcome::Complete))
+    }
+
+    /// Returns the parts of a progress report that the chain knows.
+    fn reading(&mut self, stage: ChainStage) -> Reading {
+        let StepInfo { iterations: iteration, log_posterior, .. } = self.chain.info();
+        let (divergences, quality) = self.watch.as_ref().map_or((0, None), Watch::read);
+        Reading { iteration, log_posterior, stage, divergences, quality }
     }
 
     /// Counts iterations without a finite log posterior.
@@ -265,6 +333,9 @@ impl Run {
         let stats = &self.stats;
         self.phase = Phase::Record;
         sink.record(&Draw { iteration: iterations, values, weight: step_size, log_posterior, stats })?;
+        if let Some(watch) = &mut self.watch {
+            watch.record(iterations, values, stats);
+        }
         self.cursor.draws += 1;
         self.cursor.steps = [self.cursor.steps[0] + step_size, self.cursor.steps[1] + step_size * step_size];
         Ok(())

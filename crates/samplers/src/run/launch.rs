@@ -144,7 +144,12 @@ where
         }
         let mut gradient = self.gradient.clone();
         let ChainStart { evaluator, theta } = resolve(0)?;
-        let mode = self.mode.find(&mut gradient, evaluator, &theta)?;
+        let search = || self.mode.find(&mut gradient, evaluator, &theta);
+        let mode = if self.mode.searches() {
+            plan.progress.preparing("search for the posterior mode", search)?
+        } else {
+            search()?
+        };
         let common = matches!(starts, Starts::Same(_));
         if let Some(mode) = mode.as_ref().filter(|_| common) {
             chains.iter_mut().for_each(|start| start.theta.copy_from_slice(&mode.theta));

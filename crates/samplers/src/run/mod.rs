@@ -10,10 +10,12 @@ mod guard;
 mod launch;
 mod minibatched;
 mod mode_plan;
-mod monitor;
 mod plan;
+mod progress;
 mod sampler;
 mod starts;
+mod stop;
+mod turns;
 
 pub use builder::Builder;
 pub use chain_run::ChainRun;
@@ -21,8 +23,9 @@ pub(crate) use checkpoint::Checkpoints;
 pub use checkpoint::{CheckpointInterval, CheckpointStore, Claim, InMemoryCheckpoints};
 pub use minibatched::Minibatched;
 pub use mode_plan::{FindMode, ModePlan, NoMode};
-pub use monitor::{Progress, ProgressLines, ProgressOption, Reporter, StopSignal};
+pub use progress::{ChainStage, PreparationStage, Progress, ProgressLines, ProgressOption, Quality, Reporter};
 pub use sampler::Sampler;
 #[cfg(feature = "nuts")]
 pub(crate) use starts::ChainStart;
 pub use starts::Starts;
+pub use stop::StopSignal;

@@ -12,6 +12,11 @@ pub trait ModePlan<G: GradientEstimator>: Send + Sync {
     ///
     /// Returns the errors of the search.
     fn find(&self, gradient: &mut G, evaluator: Box<dyn Evaluator>, theta: &[f64]) -> Result<Option<Mode>>;
+
+    /// Returns whether there is a search, for progress reports.
+    fn searches(&self) -> bool {
+        true
+    }
 }
 
 /// No mode search: chains start at the start values.
@@ -21,6 +26,10 @@ pub struct NoMode;
 impl<G: GradientEstimator> ModePlan<G> for NoMode {
     fn find(&self, _gradient: &mut G, _evaluator: Box<dyn Evaluator>, _theta: &[f64]) -> Result<Option<Mode>> {
         Ok(None)
+    }
+
+    fn searches(&self) -> bool {
+        false
     }
 }
 

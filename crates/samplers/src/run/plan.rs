@@ -5,7 +5,8 @@ use std::ops::Range;
 use sgmcmc_gradient::{Error, Result, settings};
 
 use super::checkpoint::Checkpoints;
-use super::monitor::{ProgressOption, StopSignal};
+use super::progress::ProgressOption;
+use super::stop::StopSignal;
 use crate::compose::UpdateFactory;
 use crate::threshold::SamplingThreshold;
 use sgmcmc_fit::sink::Memory;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use sgmcmc_fit::{Fit, TuningRecord};
-use sgmcmc_gradient::{ChainRng, ConditionOn, Result, Target, settings};
+use sgmcmc_gradient::{ChainRng, ConditionOn, Error, Result, Target, settings};
 
 use super::decisions::Decisions;
 use super::plan::Plan;
@@ -162,8 +162,12 @@ impl<T: Target> Auto<T> {
         let begin = Instant::now();
         self.goal.check()?;
         settings::at_least("the number of chains", self.chains, 1, "run at least 1 chain")?;
-        let mut decisions = Decisions::new(self, start)?;
-        decisions.make()?;
+        let decide = || {
+            let mut decisions = Decisions::new(self, start)?;
+            decisions.make()?;
+            Ok::<_, Error>(decisions)
+        };
+        let decisions = self.progress.preparing("choice of the settings", decide)?;
         let Decisions { layout, mode, plan, record, .. } = decisions;
         let record = TuningRecord { seconds: begin.elapsed().as_secs_f64(), ..record };
         Ok(Tuned { layout, mode, plan, record })

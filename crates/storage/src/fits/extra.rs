@@ -75,7 +75,6 @@ impl Extra {
 }
 
 /// Returns settings and cost of a run in words, as attributes that every reader can show.
-#[cfg(feature = "zarr")]
 pub(super) fn attributes(info: &RunInfo) -> Vec<(&'static str, serde_json::Value)> {
     let text = |value: String| Some(value).filter(|value| !value.is_empty()).map(Into::into);
     let positive = |value: u64| Some(value).filter(|value| *value > 0).map(Into::into);

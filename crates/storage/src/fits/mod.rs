@@ -35,6 +35,7 @@ mod extra;
 pub mod json;
 mod lines;
 pub mod native;
+pub mod netcdf;
 mod owned;
 #[cfg(feature = "parquet")]
 pub mod parquet;
@@ -42,7 +43,6 @@ mod recognize;
 pub(crate) mod registry;
 pub mod stan_csv;
 mod table;
-#[cfg(feature = "zarr")]
 mod time;
 #[cfg(feature = "zarr")]
 pub mod zarr;
@@ -56,6 +56,7 @@ use self::registry::{FORMATS, FormatEntry, Writer, entry};
 use crate::error::{Error, Problem, Result};
 use crate::limit::memory_limit;
 use crate::output::{File, write_atomically};
+use crate::runs::FileCheckpoints;
 
 pub use registry::Format;
 
@@ -97,7 +98,7 @@ impl Format {
 
     /// Returns whether the format keeps the [groups](Fit::groups) beside the draws.
     pub fn has_groups(self) -> bool {
-        matches!(self, Self::Native | Self::Json | Self::Zarr)
+        matches!(self, Self::Native | Self::Json | Self::Zarr | Self::NetCdf)
     }
 
     /// Returns whether the format is compiled in. Parquet and Zarr need the features of these names.
@@ -133,7 +134,7 @@ pub fn formats() -> impl Iterator<Item = Format> {
 /// # Examples
 ///
 /// ```
-/// assert_eq!(sgmcmc::storage::fits::endings(), ["sgmcmc", "json", "parquet", "zarr", "csv"]);
+/// assert_eq!(sgmcmc::storage::fits::endings(), ["sgmcmc", "json", "parquet", "zarr", "nc", "csv"]);
 /// ```
 pub fn endings() -> Vec<&'static str> {
     FORMATS.iter().filter(|entry| entry.can_save()).map(|entry| entry.ending).collect()
@@ -141,7 +142,7 @@ pub fn endings() -> Vec<&'static str> {
 
 /// Reads the fit at `path`, a file or a directory in any of the [formats](self).
 ///
-/// If the run was interrupted, the fit has the draws that were written, and the interrupted chains count as stopped.
+/// A directory of checkpoints is read as the draws in them, also while the run is under way. If the run was interrupted, the fit has the draws that were written, and the interrupted chains count as stopped.
 ///
 /// # Errors
 ///
@@ -162,6 +163,12 @@ pub fn open(path: impl AsRef<Path>) -> Result<Fit> {
 /// Returns an error in the cases of [`open`].
 pub fn open_within(path: impl AsRef<Path>, limit: u64) -> Result<Fit> {
     let path = path.as_ref();
+    // A directory of checkpoints has the draws of a run that keeps them in memory.
+    if path.is_dir()
+        && let Some(fit) = FileCheckpoints::open_fit(path).map_err(Error::content(path))?
+    {
+        return Ok(fit);
+    }
     let entry = entry(Format::of_content(path)?);
     require_feature(entry, path)?;
     (entry.read)(path, limit)

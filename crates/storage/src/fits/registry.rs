@@ -8,8 +8,8 @@ use std::path::Path;
 use sgmcmc_fit::Fit;
 
 use super::recognize::{has_parquet_magic, is_own_parquet, is_parquet, is_zarr};
-use super::{draws_csv, json, native, stan_csv};
-use crate::error::Result;
+use super::{draws_csv, json, native, netcdf, stan_csv};
+use crate::error::{Error, Problem, Result};
 
 /// A function that reads a fit within a memory limit in bytes.
 pub(super) type Read = fn(&Path, u64) -> Result<Fit>;
@@ -162,6 +162,19 @@ formats! {
         #[cfg(not(feature = "zarr"))]
         write: Writer::Directory(off::write),
     }
+    /// netCDF-4 in ArviZ's schema, for other programs, see [`netcdf`](super::netcdf).
+    NetCdf {
+        name: "netCDF",
+        ending: "nc",
+        description: "ArviZ and xarray; is not read",
+        missing_feature: None,
+        recognize: netcdf::recognize,
+        directory: DirectoryRule::Never,
+        is_own_chain: |_| false,
+        empty_chains: false,
+        read: |path, _| Err(Error::file(path, Problem::WriteOnly { format: "netCDF" })),
+        write: Writer::File(|fit, path| netcdf::write(fit, path)),
+    }
     /// CmdStan's text format, one file per chain, see [`stan_csv`](super::stan_csv).
     StanCsv {
         name: "Stan CSV",
@@ -250,7 +263,7 @@ mod tests {
 
     #[test]
     fn messages_list_every_format() {
-        assert_eq!(listed_names(), "native, JSON, Parquet, Zarr, Stan CSV and draws CSV");
-        assert_eq!(listed_endings(), ".sgmcmc, .json, .parquet, .zarr or .csv");
+        assert_eq!(listed_names(), "native, JSON, Parquet, Zarr, netCDF, Stan CSV and draws CSV");
+        assert_eq!(listed_endings(), ".sgmcmc, .json, .parquet, .zarr, .nc or .csv");
     }
 }

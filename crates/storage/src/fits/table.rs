@@ -1,11 +1,11 @@
 //! Conversion of the columns of files to a [`Fit`]: shapes from the names of columns, and chains of different lengths.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use sgmcmc_fit::sink::Draw;
 use sgmcmc_fit::{ChainDraws, ChainOutcome, Fit};
-use sgmcmc_gradient::{Constraint, Layout};
+use sgmcmc_gradient::{Axis, Block, Constraint, Layout};
 
 use crate::error::{Error, Problem, Result};
 
@@ -123,6 +123,35 @@ pub(super) fn layout(file: &Path, variables: impl IntoIterator<Item = (String, V
         return Err(Error::file(file, Problem::RepeatedColumn { name: repeated[0].to_owned() }));
     }
     Layout::new(variables).map_err(Error::content(file))
+}
+
+/// Returns the axes of each parameter in files with named dimensions, where the parameters have the names `names`. A
+/// parameter of one value without labels is a number without dimensions.
+///
+/// All arrays of a group share their dimensions. An axis gets the name of its parameter in front if an earlier one of
+/// the same name has other positions, or if its name is that of a parameter.
+pub(super) fn axes(layout: &Layout, names: &[String]) -> Vec<Vec<Axis>> {
+    let mut known: HashMap<String, (usize, Vec<String>)> = HashMap::new();
+    let mut of_block = |(block, name): (&Block, &String)| -> Vec<Axis> {
+        if block.shape == [1] && block.axes.iter().all(|axis| axis.labels.is_empty()) {
+            return Vec::new();
+        }
+        let sizes = block.shape.iter().enumerate();
+        let axes = sizes.map(|(number, size)| {
+            let own = || format!("{name}_dim_{number}");
+            let Some(axis) = block.axes.get(number) else { return Axis::new(own()) };
+            let positions = (*size, axis.labels.clone());
+            let plain = axis.name.replace('\\', "_");
+            let is_free =
+                |axis: &String| !names.contains(axis) && known.get(axis).is_none_or(|known| *known == positions);
+            let candidates = [plain.clone(), format!("{name}_{plain}")];
+            let chosen = candidates.into_iter().find(is_free).unwrap_or_else(own);
+            known.insert(chosen.clone(), positions);
+            Axis { name: chosen, labels: axis.labels.clone() }
+        });
+        axes.collect()
+    };
+    layout.blocks().iter().zip(names).map(&mut of_block).collect()
 }
 
 /// Returns the names of the statistics that all chains have.

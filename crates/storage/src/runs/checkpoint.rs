@@ -5,7 +5,8 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use sgmcmc_files::{File, create_dir_all, sync_directory, write_atomically};
-use sgmcmc_fit::checkpoint::{CheckpointStore, Claim};
+use sgmcmc_fit::Fit;
+use sgmcmc_fit::checkpoint::{CheckpointStore, Claim, saved_fit};
 use sgmcmc_gradient::{Error, Result};
 
 /// A store of checkpoints in a directory.
@@ -50,6 +51,55 @@ impl FileCheckpoints {
         let directory = directory.into();
         create_dir_all(&directory).map_err(|error| failed("make", &directory, &error))?;
         Ok(Self { directory })
+    }
+
+    /// Returns the draws in the checkpoints of a run that keeps its draws in memory. The run may be under way. Chains with
+    /// fewer draws than requested count as stopped. Returns `None` if there are no draws in the checkpoints.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a checkpoint cannot be read or is damaged.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::prelude::*;
+    /// use sgmcmc::run::CheckpointInterval;
+    /// use sgmcmc::storage::FileCheckpoints;
+    ///
+    /// let directory = std::env::temp_dir().join("sgmcmc-doc-saved-fit");
+    /// let store = FileCheckpoints::new(&directory)?;
+    /// let model = Model::density(|x: Tensor<1>| x.square() * -0.5);
+    /// let run = ula(&model, &Dataset::none(), 0.1).checkpoint(store.clone(), CheckpointInterval::Steps(10));
+    /// let fit = run.sample(&zeros([1]), 50)?;
+    /// assert_eq!(store.fit()?.unwrap().chains(), fit.chains());
+    /// # std::fs::remove_dir_all(directory)?;
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
+    pub fn fit(&self) -> Result<Option<Fit>> {
+        let chains = self.chains().map_err(|error| failed("read", &self.directory, &error))?;
+        saved_fit(self, chains)
+    }
+
+    /// Returns the indices of the chains with checkpoints.
+    fn chains(&self) -> io::Result<Vec<usize>> {
+        let mut chains = Vec::new();
+        for entry in fs::read_dir(&self.directory)? {
+            let name = entry?.file_name();
+            let index = name.to_str().and_then(|name| name.strip_prefix("chain-")?.strip_suffix(".checkpoint"));
+            chains.extend(index.and_then(|index| index.parse::<usize>().ok()));
+        }
+        chains.sort_unstable();
+        Ok(chains)
+    }
+
+    /// Returns the draws in the checkpoints in `directory`, if it is a directory with checkpoints that have draws.
+    pub(crate) fn open_fit(directory: &Path) -> Result<Option<Fit>> {
+        let store = Self { directory: directory.to_owned() };
+        match store.chains() {
+            Ok(chains) if !chains.is_empty() => saved_fit(&store, chains),
+            _ => Ok(None),
+        }
     }
 
     /// Returns the path of a file of a chain.

@@ -93,7 +93,7 @@ fn kdemc_samples_the_product_of_kernel_estimates() {
     let distance = kolmogorov(kdemc.values().iter().copied(), &kernel);
     assert!(ks_p_value(distance, 2000.0) > 1e-3, "{distance}");
     let other = kolmogorov(kdemc.values().iter().copied(), &semiparametric);
-    assert!(other > 0.03, "the two products are not told apart: {other}");
+    assert!(other > 0.03, "the two products are not distinguished: {other}");
     let combined = SemiparametricKdemc { sampling }.combine(&shards, 1).unwrap();
     let distance = kolmogorov(combined.values().iter().copied(), &semiparametric);
     assert!(ks_p_value(distance, 2000.0) > 1e-3, "{distance}");
@@ -220,7 +220,7 @@ fn kdemc_samples_the_product_of_kernel_estimates_in_two_dimensions() {
     };
     let plain = check(&Kdemc { sampling }, false);
     let corrected = check(&SemiparametricKdemc { sampling }, true);
-    assert!((plain[2] - corrected[2]).abs() > 0.1, "the two products are not told apart: {plain:?} {corrected:?}");
+    assert!((plain[2] - corrected[2]).abs() > 0.1, "the two products are not distinguished: {plain:?} {corrected:?}");
 }
 
 /// In two dimensions: the product of the subposteriors themselves.

@@ -2,11 +2,13 @@
 
 use std::time::Instant;
 
-use sgmcmc::algorithms::LaplaceApproximation;
+use sgmcmc::algorithms::{LaplaceApproximation, Sgld};
 use sgmcmc::fit::{ChainOutcome, RunInfo};
-use sgmcmc::gradient::Target;
+use sgmcmc::gradient::{ControlVariate, Target};
+use sgmcmc::minibatch::WithoutReplacement;
+use sgmcmc::mode::AutoSearch;
 use sgmcmc::tuning::Auto;
-use sgmcmc::{Fit, Summary};
+use sgmcmc::{Builder, Fit, Summary};
 
 use super::comparison::Moments;
 use crate::Result;
@@ -114,6 +116,28 @@ pub(super) fn auto<T: Target + Clone>(target: &T, start: &T::Params, seed: u64) 
     let gradients = auto_gradients(fit.info());
     let row = Row::new("auto, no settings".into(), &fit, seconds, gradients);
     Ok((fit, row))
+}
+
+/// Runs SGLD with control variates with settings that a user may guess: two chains with step size 2e-5 and 500
+/// observations per gradient.
+///
+/// # Errors
+///
+/// Returns the errors of the run.
+pub(super) fn guessed<T: Target + Clone>(target: &T, start: &T::Params, seed: u64) -> Result<Row> {
+    let (h, minibatch, draws) = (2e-5, 500, 20_000);
+    let begin = Instant::now();
+    let gradient = ControlVariate::new(WithoutReplacement::new(minibatch));
+    let fit = Builder::new(target.clone(), Sgld, gradient, h)
+        .find_mode(AutoSearch::default())
+        .chains(2)
+        .burn_in(1000)
+        .seed(seed)
+        .sample(start, draws)?;
+    let seconds = begin.elapsed().as_secs_f64();
+    check_complete(&fit)?;
+    let gradients = Gradients { tuning: 0.0, sampling: sampling_gradients(fit.info()) };
+    Ok(Row::new(format!("guessed: SGLD-CV, minibatch {minibatch}, h {h:e}"), &fit, seconds, gradients))
 }
 
 /// Runs NUTS with the full gradient and a diagonal mass matrix. Returns `None` without the feature `nuts`.

@@ -174,12 +174,14 @@ fn compare<P: TensorTree, D: TensorTree>(workload: &Workload<P, D>, options: &Op
         Some(reference) => Some(hand_tuned::best(target, start, reference, options.grid_steps, options.seed)),
     };
     let laplace = methods::laplace(target, start, options.seed);
+    let guessed = (*name == "quickstart").then(|| methods::guessed(target, start, options.seed));
     let verdict = match &reference {
         Some(reference) => Some(Verdict::new(&fit, &Differences::new(&auto.moments, reference)?)),
         None => None,
     };
     let mut entries = vec![Entry::new("auto", Ok(auto))];
     entries.extend(grid.map(|row| Entry::new("SGLD-CV, tuned by hand", row)));
+    entries.extend(guessed.map(|row| Entry::new("SGLD-CV, guessed settings", row)));
     entries.push(Entry::new("Laplace approximation", laplace));
     entries.extend(nuts);
     table::print(title, &entries, reference.as_deref())?;

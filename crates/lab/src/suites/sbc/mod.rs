@@ -111,8 +111,13 @@ pub(crate) fn run(page: &Path) -> Result<Outcome> {
     }
     page::write(&sections, bound, page)?;
     println!("rank histograms: {}", page.display());
-    failures += gallery::run()?;
+    failures += gallery::run(&[])?;
     Ok(Outcome::from_failures(failures))
+}
+
+/// Calibrates the models of the gallery whose names contain one of `names`, or all.
+pub(crate) fn run_gallery(names: &[&str]) -> Result<Outcome> {
+    Ok(Outcome::from_failures(gallery::run(names)?))
 }
 
 impl Calibrated {

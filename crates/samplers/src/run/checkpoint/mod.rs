@@ -1,21 +1,20 @@
 //! Checkpoints of chains: saving and resuming.
 
 mod in_memory;
-mod journal;
 mod run_fingerprint;
-mod sealed;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
 use sgmcmc_gradient::{Error, Result};
 
 pub use in_memory::InMemoryCheckpoints;
-use journal::{Extent, Journal};
 pub(super) use run_fingerprint::{RunFingerprint, Schedules};
+pub(super) use sgmcmc_fit::checkpoint::Cursor;
+use sgmcmc_fit::checkpoint::journal::Journal;
 pub use sgmcmc_fit::checkpoint::{CheckpointStore, Claim};
+use sgmcmc_fit::checkpoint::{Saved, sealed};
 
 use crate::chain::Chain;
 use sgmcmc_fit::codec::{decode, encode};
@@ -62,34 +61,6 @@ impl fmt::Debug for Checkpoints {
     }
 }
 
-/// A saved chain. The fingerprint of the run is the first part of the journal.
-// The names in checkpoints are those of the first format.
-#[derive(Serialize, Deserialize)]
-struct Saved {
-    #[serde(rename = "kernel", with = "serde_bytes")]
-    chain: Vec<u8>,
-    #[serde(with = "serde_bytes")]
-    sink: Vec<u8>,
-    #[serde(rename = "place")]
-    cursor: Cursor,
-    journal: Extent,
-}
-
-/// The progress of a chain.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Cursor {
-    /// The number of draws so far.
-    pub(super) draws: usize,
-    /// The iteration after which draws are kept, once it is known.
-    pub(super) begin: Option<u64>,
-    /// The sums of the step sizes of the draws and of their squares.
-    pub(super) steps: [f64; 2],
-    /// The number of iterations whose log posterior was not finite.
-    pub(super) undefined: u64,
-    /// The number of such iterations at the end of the chain so far.
-    pub(super) undefined_now: u64,
-}
-
 impl Checkpoints {
     /// Returns the number of draws in the checkpoint of `chain`, or zero if there is none.
     ///
@@ -109,13 +80,15 @@ pub(super) struct Checkpointer {
     checkpoints: Checkpoints,
     fingerprint: RunFingerprint,
     journal: Journal,
+    /// The number of draws that were requested.
+    planned: usize,
     steps: u64,
     last: Instant,
 }
 
 impl Checkpointer {
-    pub(super) fn new(checkpoints: Checkpoints, fingerprint: RunFingerprint) -> Self {
-        Self { checkpoints, fingerprint, journal: Journal::default(), steps: 0, last: Instant::now() }
+    pub(super) fn new(checkpoints: Checkpoints, fingerprint: RunFingerprint, planned: usize) -> Self {
+        Self { checkpoints, fingerprint, journal: Journal::default(), planned, steps: 0, last: Instant::now() }
     }
 
     /// Counts a step and returns whether the chain is to be saved after it.
@@ -140,7 +113,8 @@ impl Checkpointer {
         if !parts.is_empty() {
             store.append(index, offset, &self.journal.frame(&parts))?;
         }
-        let saved = Saved { chain: chain.save()?, sink: sink.save()?, cursor, journal: self.journal.extent() };
+        let (journal, planned) = (self.journal.extent(), self.planned);
+        let saved = Saved { chain: chain.save()?, sink: sink.save()?, cursor, journal, planned };
         store.save(index, &sealed::seal(&encode(&saved)?))?;
         (self.steps, self.last) = (0, Instant::now());
         Ok(())

@@ -47,6 +47,10 @@ impl ArrayInfo {
             Some(serde_json::from_slice(&text).unwrap_or(Value::Null))
         };
         if let Some(metadata) = parse("zarr.json") {
+            // A coordinate has the name of its dimension. It may consist of texts.
+            if metadata["dimension_names"][0].as_str() == directory.file_name().and_then(|name| name.to_str()) {
+                return None;
+            }
             return (metadata["node_type"] != "group").then(|| Self::version_3(&metadata));
         }
         let metadata = parse(".zarray")?;

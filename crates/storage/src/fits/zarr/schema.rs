@@ -1,8 +1,8 @@
 //! The arrays of a fit: their names, dimensions and offsets in a row of numbers.
 
-use sgmcmc_gradient::Layout;
+use sgmcmc_gradient::{Axis, Layout};
 
-use crate::fits::table::unique;
+use crate::fits::table::{self, unique};
 
 /// The groups of the sinks.
 pub(super) const GROUPS: [&str; 2] = ["posterior", "sample_stats"];
@@ -18,6 +18,8 @@ pub(super) struct Array {
     pub(super) name: String,
     /// The shape of one draw.
     pub(super) shape: Vec<usize>,
+    /// The names of the dimensions of one draw and of the positions along them.
+    pub(super) axes: Vec<Axis>,
     /// The offset in a row of numbers, which starts with [`FIRST`].
     pub(super) offset: usize,
 }
@@ -43,7 +45,7 @@ impl Array {
         let inner = || self.shape.iter().map(|size| *size as u64);
         let shape: Vec<u64> = [chains, draws].into_iter().chain(inner()).collect();
         let chunk: Vec<u64> = [1, block].into_iter().chain(inner()).map(|size| size.max(1)).collect();
-        let axes = (0..self.shape.len()).map(|axis| format!("{}_dim_{axis}", self.name));
+        let axes = self.axes.iter().map(|axis| axis.name.clone());
         let names: Vec<String> = DIMENSIONS.map(str::to_owned).into_iter().chain(axes).collect();
         super::array::metadata(&shape, &chunk, self.is_integer(), &names)
     }
@@ -67,11 +69,13 @@ pub(super) fn arrays(layout: &Layout, stats: &[String]) -> Vec<Array> {
     taken.extend(FIRST);
     let others = unique(stat_names.iter().map(String::as_str), &taken);
     let statistics = FIRST.iter().map(|name| (*name).to_owned()).chain(others).enumerate();
-    let statistics = statistics.map(|(offset, name)| Array { group: GROUPS[1], name, shape: Vec::new(), offset });
+    let statistics =
+        statistics.map(|(offset, name)| Array { group: GROUPS[1], name, shape: Vec::new(), axes: Vec::new(), offset });
     let first = FIRST.len() + stats.len();
-    let values = layout.blocks().iter().zip(posterior).map(|(block, name)| {
-        let shape = if block.shape == [1] { Vec::new() } else { block.shape.clone() };
-        Array { group: GROUPS[0], name, shape, offset: first + block.values.start }
+    let axes = table::axes(layout, &posterior);
+    let values = layout.blocks().iter().zip(posterior).zip(axes).map(|((block, name), axes)| {
+        let shape = if axes.is_empty() { Vec::new() } else { block.shape.clone() };
+        Array { group: GROUPS[0], name, shape, axes, offset: first + block.values.start }
     });
     values.filter(|array| array.width() > 0).chain(statistics).collect()
 }

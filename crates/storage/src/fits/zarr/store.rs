@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Map, Value, json};
-use sgmcmc_gradient::Result;
+use sgmcmc_gradient::{Axis, Result};
 
 use super::OWN;
 use super::array::{chunk_key, metadata};
@@ -209,6 +209,13 @@ impl RunArrays {
             }
         }
         self.coordinates = [chains, draws];
+        for axis in self.arrays.iter().flat_map(|array| &array.axes).filter(|axis| !axis.labels.is_empty()) {
+            let path = format!("{}/{}", GROUPS[0], axis.name);
+            if !nodes.contains_key(&path) {
+                let metadata = labels(files, &path, axis)?;
+                nodes.insert(path, metadata);
+            }
+        }
         for array in &self.arrays {
             nodes.insert(array.path(), array.metadata(chains, draws, self.block));
         }
@@ -218,6 +225,22 @@ impl RunArrays {
 
 pub(super) fn group_metadata() -> Value {
     json!({"zarr_format": 3, "node_type": "group", "attributes": {}})
+}
+
+/// Writes the labels of an axis as the coordinate of its dimension, and returns its metadata.
+fn labels(files: &Files, path: &str, axis: &Axis) -> io::Result<Value> {
+    // The codec `vlen-utf8`: the number of texts, and the length and the bytes of each.
+    let mut bytes = (axis.labels.len() as u32).to_le_bytes().to_vec();
+    for label in &axis.labels {
+        bytes.extend((label.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(label.as_bytes());
+    }
+    files.replace(&chunk_key(path, &[0]), &bytes)?;
+    let mut metadata = metadata(&[axis.labels.len() as u64], &[axis.labels.len() as u64], false, &[axis.name.clone()]);
+    metadata["data_type"] = json!("string");
+    metadata["fill_value"] = json!("");
+    metadata["codecs"] = json!([{"name": "vlen-utf8", "configuration": {}}]);
+    Ok(metadata)
 }
 
 /// Writes the coordinate 0, 1, …, `size` − 1, of which the first `written` elements exist, and returns its metadata.

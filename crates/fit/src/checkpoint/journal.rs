@@ -8,26 +8,27 @@ use sgmcmc_gradient::{Error, Fingerprint, Result};
 
 /// The length and the fingerprint of a journal. Part of every saved state.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Extent {
-    pub(super) length: u64,
+pub struct Extent {
+    /// The number of bytes.
+    pub length: u64,
     fingerprint: Fingerprint,
 }
 
 /// The running length and fingerprint of a journal.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Journal {
+pub struct Journal {
     length: u64,
     fingerprint: Fingerprinter,
 }
 
 impl Journal {
     /// Returns the length and the fingerprint.
-    pub(super) fn extent(&self) -> Extent {
+    pub fn extent(&self) -> Extent {
         Extent { length: self.length, fingerprint: self.fingerprint.finish() }
     }
 
     /// Adds `parts` to the journal and returns the bytes to append to the file.
-    pub(super) fn frame(&mut self, parts: &[&[u8]]) -> Vec<u8> {
+    pub fn frame(&mut self, parts: &[&[u8]]) -> Vec<u8> {
         let mut bytes = Vec::new();
         for part in parts {
             bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
@@ -43,11 +44,7 @@ impl Journal {
     /// # Errors
     ///
     /// Returns an error if `extent` is not that of the journal, and the errors of `take`.
-    pub(super) fn replay(
-        mut reader: impl Read,
-        extent: Extent,
-        mut take: impl FnMut(Vec<u8>) -> Result<()>,
-    ) -> Result<Self> {
+    pub fn replay(mut reader: impl Read, extent: Extent, mut take: impl FnMut(Vec<u8>) -> Result<()>) -> Result<Self> {
         let mut journal = Self::default();
         while journal.length < extent.length {
             let mut head = [0; 8];

@@ -9,7 +9,7 @@ const MAGIC: &[u8] = b"sgmcmc checkpoint 2\n";
 const SEAL: usize = 16;
 
 /// Adds the magic number and the fingerprint to `bytes`.
-pub(super) fn seal(bytes: &[u8]) -> Vec<u8> {
+pub fn seal(bytes: &[u8]) -> Vec<u8> {
     let mut sealed = Vec::with_capacity(MAGIC.len() + bytes.len() + SEAL);
     sealed.extend_from_slice(MAGIC);
     sealed.extend_from_slice(bytes);
@@ -23,7 +23,7 @@ pub(super) fn seal(bytes: &[u8]) -> Vec<u8> {
 /// # Errors
 ///
 /// Returns an error if the bytes were changed, or were not made by [`seal`].
-pub(super) fn unseal(sealed: &[u8]) -> Result<&[u8]> {
+pub fn unseal(sealed: &[u8]) -> Result<&[u8]> {
     let fail = |reason: &str| Err(Error::Checkpoint { reason: reason.into() });
     if !sealed.starts_with(MAGIC) {
         return fail("it is damaged, or it was made by another version of the library");

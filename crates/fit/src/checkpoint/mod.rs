@@ -1,4 +1,14 @@
-//! Stores of checkpoints.
+//! Checkpoints: their stores, their parts, and the draws in them.
+
+#[doc(hidden)]
+pub mod journal;
+mod saved;
+#[doc(hidden)]
+pub mod sealed;
+
+pub use saved::saved_fit;
+#[doc(hidden)]
+pub use saved::{Cursor, Saved};
 
 use std::any::Any;
 use std::fmt;

@@ -1,0 +1,110 @@
+//! The clock of a chain: progress reports and the end of its turn.
+
+use std::time::{Duration, Instant};
+
+use super::{ChainStage, Progress, ProgressOption, Quality};
+
+/// The result of a reading of the clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::run) struct Tick {
+    /// True if a progress report is due.
+    pub(in crate::run) report_is_due: bool,
+    /// True if the turn of the chain is over.
+    pub(in crate::run) turn_is_over: bool,
+}
+
+/// Reports the progress of one chain at intervals and ends its turns. Reads the clock only in some iterations, since
+/// that is slow relative to fast steps.
+#[derive(Debug)]
+pub(in crate::run) struct ProgressClock {
+    option: ProgressOption,
+    /// The length of a turn. `None` if each chain has a thread of its own.
+    turn: Option<Duration>,
+    chain: usize,
+    total: u64,
+    start: Instant,
+    first: u64,
+    last: Instant,
+    turn_start: Instant,
+    turn_first: u64,
+    /// The number of iterations between two readings of the clock.
+    stride: u64,
+}
+
+impl ProgressClock {
+    pub(in crate::run) fn new(
+        option: ProgressOption,
+        turn: Option<Duration>,
+        chain: usize,
+        first: u64,
+        total: u64,
+    ) -> Self {
+        let now = Instant::now();
+        // Without reports and turns the clock is never read.
+        let stride = if matches!(option, ProgressOption::Off) && turn.is_none() { u64::MAX } else { 1 };
+        Self { option, turn, chain, total, start: now, first, last: now, turn_start: now, turn_first: first, stride }
+    }
+
+    /// Begins a turn of the chain.
+    pub(in crate::run) fn begin_turn(&mut self, iteration: u64) {
+        (self.turn_start, self.turn_first) = (Instant::now(), iteration);
+    }
+
+    /// Returns the time since the begin of the turn.
+    pub(in crate::run) fn in_turn(&self) -> Duration {
+        self.turn_start.elapsed()
+    }
+
+    /// Reads the clock, in some iterations.
+    pub(in crate::run) fn tick(&mut self, iteration: u64) -> Tick {
+        if !iteration.is_multiple_of(self.stride) {
+            return Tick::default();
+        }
+        let in_turn = self.turn_start.elapsed();
+        let tick = Tick {
+            report_is_due: match &self.option {
+                ProgressOption::By(_, interval) => self.last.elapsed() >= *interval,
+                ProgressOption::Off => false,
+            },
+            turn_is_over: self.turn.is_some_and(|turn| in_turn >= turn),
+        };
+        if tick == Tick::default() {
+            let per_second = (iteration - self.turn_first) as f64 / in_turn.as_secs_f64().max(1e-9);
+            // About a hundred readings a second.
+            self.stride = ((per_second / 100.0) as u64).max(1);
+        }
+        tick
+    }
+
+    /// Reports the progress of the chain, if there is a reporter.
+    pub(in crate::run) fn report(&mut self, at: Reading) {
+        let Self { chain, total, first, .. } = *self;
+        let ProgressOption::By(reporter, _) = &self.option else { return };
+        let elapsed = self.start.elapsed();
+        let rate = (at.iteration - first) as f64 / elapsed.as_secs_f64().max(1e-9);
+        let Reading { iteration, log_posterior, stage, divergences, quality } = at;
+        reporter.report(&Progress {
+            chain,
+            iteration,
+            total,
+            resumed_from: first,
+            elapsed,
+            rate,
+            log_posterior,
+            stage,
+            divergences,
+            quality,
+        });
+        self.last = Instant::now();
+    }
+}
+
+/// The part of a report that the chain knows.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::run) struct Reading {
+    pub(in crate::run) iteration: u64,
+    pub(in crate::run) log_posterior: f64,
+    pub(in crate::run) stage: ChainStage,
+    pub(in crate::run) divergences: u64,
+    pub(in crate::run) quality: Option<Quality>,
+}
