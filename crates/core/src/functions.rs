@@ -56,7 +56,12 @@ pub fn linear<const D: usize>(x: Tensor<2>, beta: Tensor<D>) -> Tensor<D> {
 /// ```
 pub fn rows_dot(a: Tensor<2>, b: Tensor<2>) -> Tensor<1> {
     let (of_a, of_b) = (a.dims(), b.dims());
-    assert!(of_a[1] == of_b[1], "rows_dot: the rows must have the same number of entries, not {} and {}", of_a[1], of_b[1]);
+    assert!(
+        of_a[1] == of_b[1],
+        "rows_dot: the rows must have the same number of entries, not {} and {}",
+        of_a[1],
+        of_b[1]
+    );
     (a * b).sum_dim(1).squeeze_dim::<1>(1)
 }
 

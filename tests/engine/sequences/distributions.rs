@@ -1,6 +1,5 @@
 //! Distributions of series: densities against closed forms, the engines against each other, and draws against laws.
 
-use sgmcmc::{Engine, TreeLayout};
 use sgmcmc::data::Rows;
 use sgmcmc::diagnostics::distance::ks_one_sample;
 use sgmcmc::distributions::{Generative, MultivariateNormal, Normal, Poisson};
@@ -8,6 +7,7 @@ use sgmcmc::functions::rows_dot;
 use sgmcmc::prelude::*;
 use sgmcmc::rng::ChainRng;
 use sgmcmc::sequence::{HiddenMarkov, TimeSeries};
+use sgmcmc::{Engine, TreeLayout};
 use sgmcmc_testkit::differences::central_differences;
 
 use super::close;
@@ -81,8 +81,7 @@ fn draws_of_a_filter_are_those_of_the_process() {
     );
     let drawn: Vec<f64> = series.draw(&like, ChainRng::new(3, 0).noise()).into_data().iter::<f64>().collect();
     let at = |row: usize, t: usize| drawn[row * 5 + t];
-    let last: Vec<f64> =
-        (0..4000).map(|row| at(row, 4) / (4.0 + 4.0 * step * step + noise * noise).sqrt()).collect();
+    let last: Vec<f64> = (0..4000).map(|row| at(row, 4) / (4.0 + 4.0 * step * step + noise * noise).sqrt()).collect();
     assert!(ks_one_sample(&last, normal_cdf).p_value > 1e-3);
     // y₅ − y₂ ~ N(0, 3 step² + 2 noise²).
     let sd = (3.0 * step * step + 2.0 * noise * noise).sqrt();
@@ -95,7 +94,8 @@ fn draws_of_a_filter_are_those_of_the_process() {
 fn hidden_states_are_summed() {
     let (start, moves, means) = ([0.3, 0.7], [0.8, 0.2, 0.4, 0.6], [-1.0, 1.5]);
     let y = [0.2, 1.1, -0.7, 0.4, 1.9];
-    let density = |y: f64, mean: f64| (-0.5 * (y - mean) * (y - mean) / 0.81).exp() / (0.9 * std::f64::consts::TAU.sqrt());
+    let density =
+        |y: f64, mean: f64| (-0.5 * (y - mean) * (y - mean) / 0.81).exp() / (0.9 * std::f64::consts::TAU.sqrt());
     let mut sum = 0.0;
     for path in 0..1_usize << y.len() {
         let state = |t: usize| path >> t & 1;

@@ -8,7 +8,8 @@ use sgmcmc_testkit::models::gaussian::Gaussian;
 use sgmcmc_testkit::models::{logistic, normals};
 
 use super::{
-    Moments, assert_clean, assert_exact, linear_model, logistic_start, many, regression, decisions, worst_ess, wrong_values,
+    Moments, assert_clean, assert_exact, decisions, linear_model, logistic_start, many, regression, worst_ess,
+    wrong_values,
 };
 
 /// Returns observations xᵢⱼ ~ N(j, 2²), and the posterior of the three means under a flat prior.
@@ -33,7 +34,10 @@ fn stochastic_gradients_find_the_means_of_many_observations() {
     assert_eq!(wrong_values(&fit, &exact), [""; 0], "{}", decisions(&fit));
     assert!(worst_ess(&fit) >= 400.0, "{}", worst_ess(&fit));
     let decisions = decisions(&fit);
-    assert!(decisions.contains("predicted variance") && decisions.contains("measured at the draws: variance"), "{decisions}");
+    assert!(
+        decisions.contains("predicted variance") && decisions.contains("measured at the draws: variance"),
+        "{decisions}"
+    );
 }
 
 #[test]

@@ -9,7 +9,7 @@ use sgmcmc_testkit::linear::solve;
 use sgmcmc_testkit::models::gaussian::Gaussian;
 use sgmcmc_testkit::models::normals;
 
-use super::{Moments, assert_clean, assert_exact, linear_model, regression, decisions, wrong_values};
+use super::{Moments, assert_clean, assert_exact, decisions, linear_model, regression, wrong_values};
 
 /// Asserts that `wrong` is empty, or that the check does not pass and a finding contains one of `causes`.
 fn assert_right_or_explained(fit: &Fit, wrong: &[String], causes: &[&str]) {

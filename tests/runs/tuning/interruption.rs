@@ -10,7 +10,7 @@ use sgmcmc::tuning::{Auto, Goal};
 use sgmcmc_testkit::models::gaussian::Gaussian;
 use sgmcmc_testkit::models::logistic;
 
-use super::{logistic_start, many, decisions};
+use super::{decisions, logistic_start, many};
 use crate::checkpoints::stop_past;
 
 const EVERY: CheckpointInterval = CheckpointInterval::Steps(50);
@@ -34,7 +34,12 @@ fn assert_resumes<T: Target>(run: impl Fn() -> Auto<T>, start: &T::Params, at: &
 
 /// The draws of a stopped run are the first ones of the whole run, and a problem says that the run was stopped.
 fn assert_stopped(stopped: &Fit, whole: &Fit, iteration: u64) {
-    assert_eq!(stopped.outcomes()[0], ChainOutcome::Stopped, "stopped past iteration {iteration}\n{}", decisions(stopped));
+    assert_eq!(
+        stopped.outcomes()[0],
+        ChainOutcome::Stopped,
+        "stopped past iteration {iteration}\n{}",
+        decisions(stopped)
+    );
     assert!(stopped.chains()[0].len() < whole.chains()[0].len(), "stopped past iteration {iteration}");
     for (part, whole) in stopped.chains().iter().zip(whole.chains()) {
         assert!(part.rows().zip(whole.rows()).all(|(a, b)| a == b), "stopped past iteration {iteration}");

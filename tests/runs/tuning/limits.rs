@@ -9,7 +9,7 @@ use sgmcmc::tuning::{Auto, Goal};
 use sgmcmc_testkit::models::gaussian::Gaussian;
 use sgmcmc_testkit::models::logistic;
 
-use super::{logistic_start, many, decisions};
+use super::{decisions, logistic_start, many};
 
 /// Returns the finding about a goal that was not reached.
 fn missing(fit: &Fit) -> Finding {

@@ -145,20 +145,27 @@ impl<'a> Model<'a> {
                 && let Some(name) = function.path.get_ident()
                 && let Some(meant) = names::type_of(&name.to_string())
             {
-                return Err(Error::new(name.span(), format!("distributions begin with capital letters: write `{meant}(…)`")));
+                return Err(Error::new(
+                    name.span(),
+                    format!("distributions begin with capital letters: write `{meant}(…)`"),
+                ));
             }
             let is_size = |name: &str| self.description.sizes.iter().any(|size| size == name);
             let sizes = match statement {
-                Statement::Draw(draw) => draw.shape.iter().flatten().flat_map(|size| names::unknown(size, &is_size)).next(),
+                Statement::Draw(draw) => {
+                    draw.shape.iter().flatten().flat_map(|size| names::unknown(size, &is_size)).next()
+                }
                 _ => None,
             };
             if let Some(size) = sizes {
-                let message = format!("`{size}` is no size of this model: declare it after the name, `{}({size})`", self.description.name);
+                let message = format!(
+                    "`{size}` is no size of this model: declare it after the name, `{}({size})`",
+                    self.description.name
+                );
                 return Err(Error::new(size.span(), message));
             }
-            let is_known = |name: &str| {
-                self.is_parameter(name) || self.is_data(name) || self.computed.contains_key(name)
-            };
+            let is_known =
+                |name: &str| self.is_parameter(name) || self.is_data(name) || self.computed.contains_key(name);
             if let Some(unknown) = names::unknown(expression, &is_known).first() {
                 let message = format!(
                     "nothing is called `{unknown}` in this model: declare a parameter `{unknown} ~ Distribution(…);`, a leaf \

@@ -170,9 +170,26 @@ impl VisitMut for Cloner<'_> {
 
 /// Distributions whose names in lower case are those of functions in other languages.
 const DISTRIBUTIONS: [&str; 20] = [
-    "Bernoulli", "Beta", "Cauchy", "Dirichlet", "Exponential", "Gamma", "HalfCauchy", "HalfNormal",
-    "InverseGamma", "Laplace", "LogNormal", "Logistic", "Multinomial", "MultivariateNormal", "NegativeBinomial", "Normal",
-    "Poisson", "StudentT", "Uniform", "Weibull",
+    "Bernoulli",
+    "Beta",
+    "Cauchy",
+    "Dirichlet",
+    "Exponential",
+    "Gamma",
+    "HalfCauchy",
+    "HalfNormal",
+    "InverseGamma",
+    "Laplace",
+    "LogNormal",
+    "Logistic",
+    "Multinomial",
+    "MultivariateNormal",
+    "NegativeBinomial",
+    "Normal",
+    "Poisson",
+    "StudentT",
+    "Uniform",
+    "Weibull",
 ];
 
 /// Returns the name of the distribution that another language calls `name`, as in `student_t` or `lognormal`.

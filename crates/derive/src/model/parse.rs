@@ -101,7 +101,8 @@ impl Parse for Description {
             data = Punctuated::<DataLeaf, Token![,]>::parse_terminated(&content)?.into_iter().collect();
         }
         if input.peek(Brace) {
-            return Err(input.error("the data begin with the word `data`, `data { x: Tensor<1> }`, and statements have no braces"));
+            return Err(input
+                .error("the data begin with the word `data`, `data { x: Tensor<1> }`, and statements have no braces"));
         }
         let mut statements = Vec::new();
         while !input.is_empty() {
@@ -116,7 +117,9 @@ impl Parse for DataLeaf {
         let attributes = input.call(Attribute::parse_outer)?;
         let name: Ident = input.parse()?;
         if input.peek(Token![~]) {
-            let remedy = format!("write the distribution of `{name}` below: `data {{ {name}: Tensor<1> }} … {name} ~ Distribution(…);`");
+            let remedy = format!(
+                "write the distribution of `{name}` below: `data {{ {name}: Tensor<1> }} … {name} ~ Distribution(…);`"
+            );
             return Err(Error::new(name.span(), remedy));
         }
         if !input.peek(Token![:]) {
@@ -166,7 +169,9 @@ impl Parse for Named {
                 .error("`let` and `generate` compute a value: write `=`, or leave out the word for a distribution"));
         }
         if input.peek(Token![:]) || input.peek(Bracket) {
-            return Err(input.error(format!("a value has the type and the shape of its expression: `{name} = expression;`")));
+            return Err(
+                input.error(format!("a value has the type and the shape of its expression: `{name} = expression;`"))
+            );
         }
         if !input.peek(Token![=]) {
             return Err(input.error(format!("expected `=`, as in `{name} = expression;`")));

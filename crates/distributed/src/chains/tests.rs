@@ -72,7 +72,9 @@ fn of_subposteriors(size: usize, method: &dyn Combination) -> Result<Vec<Option<
         let shard = Shard::of_rank(&*ranks, own.len(), Tempering::default())?;
         let fit = shard.run(|shard| {
             let (target, step_size) = (shard.target(target(own.clone())), 0.2 / own.len() as f64);
-            Builder::new(target, Hmc::default(), FullGradient, step_size).seed(shard.seed(5)).sample(&vec![0.0; 2], 4000)
+            Builder::new(target, Hmc::default(), FullGradient, step_size)
+                .seed(shard.seed(5))
+                .sample(&vec![0.0; 2], 4000)
         })?;
         gather_combined(&*ranks, fit, method, CombineOptions::default())
     })

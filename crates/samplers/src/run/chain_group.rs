@@ -12,7 +12,7 @@ use super::files;
 use super::guard::guard;
 use super::plan::Plan;
 use super::progress::{Progress, ProgressOption, QualityBoard};
-use super::turns::{self, TurnTaker, Turn};
+use super::turns::{self, Turn, TurnTaker};
 use crate::chain::Chain;
 use sgmcmc_fit::sink::{Interleaved, Schema, Sink};
 use sgmcmc_fit::{Bias, ChainDraws, ChainOutcome, Fit, RunInfo};

@@ -280,13 +280,7 @@ pub(super) fn gaussian(n: usize, dim: usize) -> Result<Problem> {
     Ok(problem(&format!("Gaussian, d = {dim}"), model, mean, truth, step_sizes))
 }
 
-fn problem(
-    title: &str,
-    model: impl AnalyticModel,
-    start: Vec<f64>,
-    truth: Truth,
-    step_sizes: Vec<f64>,
-) -> Problem {
+fn problem(title: &str, model: impl AnalyticModel, start: Vec<f64>, truth: Truth, step_sizes: Vec<f64>) -> Problem {
     let (observations, dim) = (model.observations(), model.dim());
     Problem { title: title.into(), target: Analytic::new(model), observations, dim, start, truth, step_sizes }
 }

@@ -167,9 +167,7 @@ const MODELS: [(&str, Calibrate); 10] = [
         let data = SurvivalData { x: covariates(100, 2)?, limit, time: ones([100]) };
         calibrate(name, &Survival::model(), data, &Survival::start(2)?)
     }),
-    ("state-space", |name| {
-        calibrate(name, &Level::model(), LevelData { y: zeros([1, STEPS]) }, &Level::start()?)
-    }),
+    ("state-space", |name| calibrate(name, &Level::model(), LevelData { y: zeros([1, STEPS]) }, &Level::start()?)),
 ];
 
 /// Returns covariates between −1 and 1.
