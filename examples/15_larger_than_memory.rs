@@ -53,7 +53,8 @@ fn main() -> sgmcmc::Result<ExitCode> {
     }
     let columns = mapped::open(&file)?;
     println!("{file}: {} observations, {:.2} GB", columns.observations(), std::fs::metadata(&file)?.len() as f64 / 1e9);
-    let data: Dataset<Observations> = columns.into_dataset()?;
+    let template = Observations { x: zeros([1, COVARIATES]), y: zeros([1]) };
+    let data = columns.into_dataset()?.typed(&template)?;
 
     let model =
         Model::observe(|w: Weights, o: Observations| BernoulliLogits::new(linear(o.x, w.beta)), |o: Observations| o.y);

@@ -8,7 +8,7 @@ use sgmcmc_storage::fits;
 use crate::{saved, sgmcmc, stderr, stdout, text};
 
 /// Adds log-likelihoods with these means, observed data and predictive draws to a fit.
-fn with_groups(path: &Path, means: [f64; 3]) {
+pub(crate) fn with_groups(path: &Path, means: [f64; 3]) {
     let fit = fits::open(path).unwrap();
     let array = |group: &str, name: &str, values: Vec<f64>| {
         let dimensions = ["chain", "draw", "y_dim_0"].map(str::to_owned).to_vec();

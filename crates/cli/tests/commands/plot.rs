@@ -1,5 +1,6 @@
 //! `sgmcmc plot`.
 
+use crate::compare::with_groups;
 use crate::{saved, sgmcmc, stderr, stdout, text};
 
 #[test]

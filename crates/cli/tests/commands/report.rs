@@ -1,5 +1,6 @@
 //! `sgmcmc report`.
 
+use crate::compare::with_groups;
 use crate::{saved, sgmcmc, stderr, stdout, text};
 
 #[test]

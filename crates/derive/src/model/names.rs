@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::visit_mut::{VisitMut, visit_expr_mut, visit_pat_mut};
-use syn::{Expr, ExprClosure, ExprPath, Ident, Pat, Token, parse_quote};
+use syn::{Expr, ExprClosure, ExprLit, ExprPath, Ident, Lit, LitFloat, Pat, Token, parse_quote};
 
 /// Constructors of the standard library, which are not short for `new`.
 const CONSTRUCTORS: [&str; 3] = ["Some", "Ok", "Err"];
@@ -159,12 +159,25 @@ impl VisitMut for Cloner<'_> {
             return;
         }
         visit_expr_mut(self, expression);
+        if let Expr::Binary(binary) = expression {
+            typed(&mut binary.left);
+        }
         if let Expr::Path(ExprPath { qself: None, path, .. }) = expression
             && let Some(name) = path.get_ident()
             && self.tensors.contains(&name.to_string())
         {
             *expression = parse_quote!(#name.clone());
         }
+    }
+}
+
+/// Gives a literal such as `1.0` the type `f64`: Burn defines `1.0 - tensor` for several types of numbers, so that the
+/// type of a difference that a closure uses would not be known.
+fn typed(operand: &mut Expr) {
+    if let Expr::Lit(ExprLit { lit: Lit::Float(number), .. }) = operand
+        && number.suffix().is_empty()
+    {
+        *number = LitFloat::new(&format!("{}f64", number.base10_digits()), number.span());
     }
 }
 

@@ -87,7 +87,7 @@ mod tests {
     fn visits_are_as_long_as_ranks_are_fast() {
         let visits = Visits::new(0, 100, &[1.0, 3.0]);
         assert_eq!(visits.steps, [50, 150]);
-        assert_eq!([visits.share(0), visits.share(1)], [0.25, 0.75]);
+        assert_eq!([visits.share(0), visits.share(1)].map(f64::to_bits), [0.25_f64, 0.75].map(f64::to_bits));
         assert_eq!(Visits::new(0, 1, &[1.0, 1000.0]).steps, [1, 2]);
         // After 4 rounds each chain has made at least 4 × 50 iterations.
         assert!((2..=4).contains(&visits.rounds(200)), "{}", visits.rounds(200));

@@ -144,7 +144,7 @@ where
             State::Running(chain) => chain,
             State::Pending(pending) => match shared.start_chain(index, *pending)? {
                 Started::Running(chain) => chain,
-                Started::Failed(result) => return Ok(Turn::Finished(Finished { result, started: false })),
+                Started::Failed(result) => return Ok(Turn::Finished(Finished { result: *result, started: false })),
             },
         };
         let plan = shared.group.plan;
@@ -164,7 +164,7 @@ where
 /// A chain after its start.
 enum Started<S: Sink> {
     Running(Box<RunningChain<S>>),
-    Failed(ChainResult<S::Output>),
+    Failed(Box<ChainResult<S::Output>>),
 }
 
 impl<F> Shared<'_, F> {
@@ -194,7 +194,7 @@ impl<F> Shared<'_, F> {
             // The draws of the other chains are in their checkpoints. Ending the sink of this chain could replace its
             // files.
             Err(error) if fingerprint.is_some() => Err(error),
-            Err(error) => Ok(Started::Failed(driver::failed(sink, error)?)),
+            Err(error) => Ok(Started::Failed(Box::new(driver::failed(sink, error)?))),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The files of a store, and the state that all chains share.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -211,9 +212,9 @@ impl RunArrays {
         self.coordinates = [chains, draws];
         for axis in self.arrays.iter().flat_map(|array| &array.axes).filter(|axis| !axis.labels.is_empty()) {
             let path = format!("{}/{}", GROUPS[0], axis.name);
-            if !nodes.contains_key(&path) {
-                let metadata = labels(files, &path, axis)?;
-                nodes.insert(path, metadata);
+            if let Entry::Vacant(entry) = nodes.entry(path) {
+                let metadata = labels(files, entry.key(), axis)?;
+                entry.insert(metadata);
             }
         }
         for array in &self.arrays {
@@ -236,7 +237,8 @@ fn labels(files: &Files, path: &str, axis: &Axis) -> io::Result<Value> {
         bytes.extend_from_slice(label.as_bytes());
     }
     files.replace(&chunk_key(path, &[0]), &bytes)?;
-    let mut metadata = metadata(&[axis.labels.len() as u64], &[axis.labels.len() as u64], false, &[axis.name.clone()]);
+    let shape = [axis.labels.len() as u64];
+    let mut metadata = metadata(&shape, &shape, false, std::slice::from_ref(&axis.name));
     metadata["data_type"] = json!("string");
     metadata["fill_value"] = json!("");
     metadata["codecs"] = json!([{"name": "vlen-utf8", "configuration": {}}]);
