@@ -8,6 +8,7 @@
 
 mod elementwise;
 mod indexing;
+mod loops;
 mod matrices;
 mod movement;
 mod products;
@@ -178,7 +179,7 @@ impl Adjoints<'_> {
             Op::Select(_) | Op::SelectAdjoint { .. } | Op::Gather(_) | Op::GatherAdjoint { .. } => {
                 vec![Some(indexing::backward(graph, &node, g)?)]
             }
-            Op::Scan(_) => crate::scan::adjoint(graph, y, g, &required)?,
+            Op::Scan(_) => loops::adjoint(graph, y, g, &required)?,
             op => return Err(Error::NoGradient { operation: format!("{op:?}") }),
         };
         for ((input, part), required) in node.inputs.iter().zip(parts).zip(required) {

@@ -5,22 +5,18 @@
 //! nodes does not depend on the number of steps.
 //!
 //! Only the part of the body through which a state depends on the previous one is computed step by step, as the
-//! [`Recurrence`](crate::graph::Recurrence) of an [`Op::Scan`]. Everything before and after it is computed for all steps
+//! [`Recurrence`](crate::graph::Recurrence) of an [`Op::Scan`](crate::graph::Op::Scan). Everything before and after it is computed for all steps
 //! at once (see [`lift`]), and a state whose new value does not depend on a state, such as the last observation, is a
 //! shifted array. For the variance of a GARCH(1,1) model, h′ = ω + α x² + β h, the sums ω + α x²
 //! and the log-likelihood are vectors over time, and the recurrence is a multiplication and an addition.
-//!
-//! The adjoint of a recurrence is a recurrence in the reverse direction: λ = Jᵀ λ′ + g, where J is the Jacobian of the
-//! step and g the adjoint of the state from the rest of the graph. The gradients of inputs and invariants are again
-//! vectors over time.
 
 mod lift;
 mod split;
 #[cfg(test)]
 mod tests;
 
-use crate::error::{Error, Result};
-use crate::graph::{AxisSlice, Graph, Kind, NodeId, Op};
+use crate::error::Result;
+use crate::graph::{AxisSlice, Graph, NodeId};
 
 pub(crate) use lift::{Lifted, Lifter};
 
@@ -114,94 +110,21 @@ pub fn unroll(outer: &mut Graph, body: &Body, arguments: &Arguments) -> Result<U
     Ok(Unrolled { last, outputs })
 }
 
-/// Adds the adjoint of the loop `y`, an [`Op::Scan`], with the adjoint `g` of its states. Returns the adjoints of those
-/// of its inputs that are `required`.
-pub(crate) fn adjoint(outer: &mut Graph, y: NodeId, g: NodeId, required: &[bool]) -> Result<Vec<Option<NodeId>>> {
-    let node = outer.node(y).clone();
-    let Op::Scan(recurrence) = &node.op else { return Err(Error::NoGradient { operation: format!("{:?}", node.op) }) };
-    let (steps, reverse) = (recurrence.steps(), recurrence.is_reversed());
-    let mut graph = recurrence.body().clone();
-    let (states, inputs) = (recurrence.states().to_vec(), recurrence.inputs().to_vec());
-    let mut variable = recurrence.states().len() + inputs.len() + recurrence.invariants().len();
-    let mut new_variable = |graph: &mut Graph, like: NodeId| {
-        let shape = graph.shape(like).clone();
-        variable += 1;
-        graph.variable(variable - 1, shape, Kind::Float)
-    };
-    // λ′, the adjoints of the states after the step, and g, the adjoints of the states from the rest of the graph.
-    let after: Vec<NodeId> = states.iter().map(|state| new_variable(&mut graph, *state)).collect();
-    let own: Vec<NodeId> = states.iter().map(|state| new_variable(&mut graph, *state)).collect();
-    let seeds: Vec<(NodeId, NodeId)> = recurrence.next().iter().copied().zip(after.iter().copied()).collect();
-    let leaves: Vec<NodeId> = states.iter().chain(&inputs).chain(recurrence.invariants()).copied().collect();
-    let found = crate::differentiate::differentiate_all(&mut graph, &seeds, &leaves)?;
-    let mut next = Vec::new();
-    for (part, own) in found.iter().zip(&own) {
-        next.push(match part {
-            Some(part) => graph.add(*part, *own)?,
-            None => *own,
-        });
-    }
-    let wanted: Vec<usize> =
-        (states.len()..leaves.len()).filter(|leaf| required[*leaf] && found[*leaf].is_some()).collect();
-    let outputs = wanted.iter().filter_map(|leaf| found[*leaf]).collect();
-    let backward = Body {
-        graph,
-        states: after,
-        inputs: states.iter().chain(&inputs).chain(&own).copied().collect(),
-        invariants: recurrence.invariants().to_vec(),
-        next,
-        outputs,
-    };
-    // The columns of the states before the steps, and the adjoint of the states after the last step.
-    let (before, end) = if reverse { (1, 0) } else { (0, steps) };
-    let mut trajectory = Columns { outer, recurrence_states: &states, body: recurrence.body() };
-    let states_before = trajectory.slices(y, before, steps)?;
-    let own = trajectory.slices(g, before, steps)?;
-    let initial = trajectory.columns(g, end)?;
-    let arguments = Arguments {
-        initial,
-        inputs: states_before
-            .into_iter()
-            .chain(node.inputs[states.len()..states.len() + inputs.len()].iter().copied())
-            .chain(own)
-            .collect(),
-        invariants: node.inputs[states.len() + inputs.len()..].to_vec(),
-        steps,
-        reverse: !reverse,
-    };
-    let Unrolled { last, outputs } = unroll(outer, &backward, &arguments)?;
-    let mut adjoints: Vec<Option<NodeId>> = vec![None; leaves.len()];
-    adjoints.iter_mut().zip(last).for_each(|(adjoint, last)| *adjoint = Some(last));
-    for (leaf, output) in wanted.into_iter().zip(outputs) {
-        // The adjoint of an invariant is summed over time.
-        adjoints[leaf] = Some(if leaf < states.len() + inputs.len() { output } else { sum_over_time(outer, output)? });
-    }
-    Ok(adjoints)
-}
-
-/// Sums over the last axis and removes it.
-fn sum_over_time(outer: &mut Graph, x: NodeId) -> Result<NodeId> {
-    let dims = outer.shape(x).dims.clone();
-    let kept = dims.len() - 1;
-    let sum = outer.sum(x, [kept])?;
-    outer.reshape(sum, &dims[..kept])
-}
-
-/// The columns of the result of an [`Op::Scan`], divided into states.
-struct Columns<'a> {
-    outer: &'a mut Graph,
-    recurrence_states: &'a [NodeId],
-    body: &'a Graph,
+/// The columns of the result of an [`Op::Scan`](crate::graph::Op::Scan), divided into states.
+pub(crate) struct Columns<'a> {
+    pub(crate) outer: &'a mut Graph,
+    pub(crate) recurrence_states: &'a [NodeId],
+    pub(crate) body: &'a Graph,
 }
 
 impl Columns<'_> {
     /// Returns the columns from `first` on for each state, with the axis of time as the last one.
-    fn slices(&mut self, x: NodeId, first: usize, steps: usize) -> Result<Vec<NodeId>> {
+    pub(crate) fn slices(&mut self, x: NodeId, first: usize, steps: usize) -> Result<Vec<NodeId>> {
         self.each(x, AxisSlice { start: first, length: steps, step: 1 }, Some(steps))
     }
 
     /// Returns one column for each state.
-    fn columns(&mut self, x: NodeId, at: usize) -> Result<Vec<NodeId>> {
+    pub(crate) fn columns(&mut self, x: NodeId, at: usize) -> Result<Vec<NodeId>> {
         self.each(x, AxisSlice { start: at, length: 1, step: 1 }, None)
     }
 
