@@ -21,6 +21,7 @@
 //!   the reason through [`log`]. Each reason is logged once per process.
 
 pub mod array;
+mod closure;
 pub mod data;
 pub mod distributions;
 pub mod engine;
@@ -29,6 +30,7 @@ pub mod functions;
 pub mod kernels;
 pub mod matrix;
 pub mod model;
+pub mod predictive;
 pub mod sequence;
 pub mod special;
 mod transform;

@@ -24,7 +24,7 @@ impl Form {
         self,
         state: S,
         y: Tensor<2>,
-        mut body: impl FnMut(S, Tensor<2>) -> (S, Tensor<2>),
+        body: impl Fn(S, Tensor<2>) -> (S, Tensor<2>),
     ) -> (S, Tensor<2>) {
         match self {
             Self::Scan => {

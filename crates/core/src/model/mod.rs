@@ -1,13 +1,9 @@
 //! Models: a log-likelihood and a log-prior, written as closures over tensors.
 
-mod closure;
 mod observation;
-mod panic_hook;
 mod part;
-mod predictive;
 mod prior;
 mod quantity;
-mod sbc;
 mod simulate;
 
 use std::fmt;
@@ -15,16 +11,13 @@ use std::sync::Arc;
 
 use burn_tensor::Tensor;
 
-pub(crate) use closure::guarded;
-use closure::{RankOne, rank_one};
 use observation::Observation;
-pub(crate) use panic_hook::silence_panics;
+pub(crate) use observation::leaf_names;
 pub use part::Conditioned;
-pub use predictive::PredictiveOptions;
 use prior::DrawPrior;
 use quantity::Quantity;
-pub use sbc::{SbcOptions, Simulated};
 
+use crate::closure::{RankOne, guarded, rank_one};
 use crate::tree::{TensorTree, TreeLayout};
 use sgmcmc_gradient::Constraint;
 use sgmcmc_gradient::error::{Closure, Error, Result};

@@ -8,7 +8,8 @@ use rand::Rng;
 
 use sgmcmc_gradient::error::{Error, Result};
 
-use super::{LogLikelihood, Model, rank_one};
+use super::{LogLikelihood, Model};
+use crate::closure::rank_one;
 use crate::distributions::Generative;
 use crate::tree::prior::{copy, leaf_values};
 use crate::tree::{Path, Source, TensorTree, Visitor};
@@ -156,7 +157,7 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
     /// # Errors
     ///
     /// Returns an error if the observed values are not leaves of the data, but computed from them.
-    pub(super) fn observed_leaves(&self, data: &D) -> Result<Vec<usize>> {
+    pub(crate) fn observed_leaves(&self, data: &D) -> Result<Vec<usize>> {
         let marked = data.rebuild(&mut Markers { next: 0 });
         let leaf = |values: &Vec<f64>| {
             let first = values.first()? - MARK;
@@ -176,7 +177,7 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
 }
 
 /// Returns the paths of the leaves of `data`.
-pub(super) fn leaf_names<D: TensorTree>(data: &D) -> Vec<String> {
+pub(crate) fn leaf_names<D: TensorTree>(data: &D) -> Vec<String> {
     let mut names = Names(Vec::new());
     data.visit(&mut Path::root(), &mut names);
     names.0

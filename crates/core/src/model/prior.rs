@@ -10,7 +10,8 @@ use sgmcmc_fit::{ChainDraws, Fit};
 use sgmcmc_gradient::error::{Closure, Error, Result};
 use sgmcmc_gradient::rng::{ChainRng, StreamRng};
 
-use super::{Model, RankOne, guarded, rank_one, sum};
+use super::{Model, sum};
+use crate::closure::{RankOne, guarded, rank_one};
 use crate::tree::prior::{self, PriorDraws};
 use crate::tree::{TensorTree, TreeLayout};
 

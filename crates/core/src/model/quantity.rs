@@ -9,8 +9,9 @@ use sgmcmc_fit::Fit;
 use sgmcmc_gradient::error::{Closure, Error, Result};
 use sgmcmc_gradient::{Layout, Precision};
 
-use super::{Model, guarded};
+use super::Model;
 use crate::array::default_device;
+use crate::closure::guarded;
 use crate::tree::{Part, TensorTree, TreeLayout, unconstrained};
 
 /// A function of the parameters with a name.

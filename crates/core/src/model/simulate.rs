@@ -7,9 +7,10 @@ use sgmcmc_gradient::data::{Column, Rows};
 use sgmcmc_gradient::error::{Closure, Result};
 use sgmcmc_gradient::rng::ChainRng;
 
+use super::Model;
 use super::observation::Observation;
-use super::{Model, guarded};
 use crate::array::{default_device, dtype};
+use crate::closure::guarded;
 use crate::data::Dataset;
 use crate::tree::{Source, TensorTree};
 
@@ -49,7 +50,7 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
     }
 
     /// Simulates with the generator `rng`. See [`simulate`](Self::simulate).
-    pub(super) fn simulate_by(&self, params: &P, data: &Dataset<D>, rng: &mut dyn Rng) -> Result<Dataset<D>> {
+    pub(crate) fn simulate_by(&self, params: &P, data: &Dataset<D>, rng: &mut dyn Rng) -> Result<Dataset<D>> {
         let drawn = self.draw_observed(params, data, rng)?;
         let all = data.batch(Rows::range(0..data.observations()), &default_device())?;
         let leaves =
@@ -62,7 +63,7 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
     }
 
     /// Draws the observed values of all rows, one vector for each leaf.
-    pub(super) fn draw_observed(&self, params: &P, data: &Dataset<D>, rng: &mut dyn Rng) -> Result<Vec<Vec<f64>>> {
+    pub(crate) fn draw_observed(&self, params: &P, data: &Dataset<D>, rng: &mut dyn Rng) -> Result<Vec<Vec<f64>>> {
         let observation = self.observation()?;
         self.each_batch(params, data, |observation_params, batch| {
             guarded(Closure::Observations, || observation.draw(observation_params, batch, rng))
@@ -70,13 +71,13 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
     }
 
     /// Returns the observed values of all rows, one vector for each leaf.
-    pub(super) fn observed_values(&self, params: &P, data: &Dataset<D>) -> Result<Vec<Vec<f64>>> {
+    pub(crate) fn observed_values(&self, params: &P, data: &Dataset<D>) -> Result<Vec<Vec<f64>>> {
         let observation = self.observation()?;
         self.each_batch(params, data, |_, batch| guarded(Closure::Observations, || observation.observed(batch)))
     }
 
     /// Returns the means of the observed values of all leaves, or `None` if a distribution has no known mean.
-    pub(super) fn mean_observed(&self, params: &P, data: &Dataset<D>) -> Result<Option<Vec<f64>>> {
+    pub(crate) fn mean_observed(&self, params: &P, data: &Dataset<D>) -> Result<Option<Vec<f64>>> {
         let observation: &dyn Observation<P, D> = self.observation()?;
         let mut known = true;
         let means = self.each_batch(params, data, |observation_params, batch| {

@@ -46,7 +46,7 @@ mod subsequences;
 mod time_series;
 mod trees;
 
-pub(crate) use record::{Scan, briefly, is_brief, record};
+pub(crate) use record::{Scan, briefly, is_brief, record, within};
 
 pub use hidden_markov::HiddenMarkov;
 pub use subsequences::Subsequences;
@@ -66,11 +66,15 @@ pub struct Scanned<S, Y> {
 /// The number of steps that are executed while a model is checked; see [`briefly`].
 pub(crate) const CHECKED_STEPS: usize = 4;
 
+/// The number of steps of one further comparison of longer loops: a prime, so that vectors and tiles have remainders.
+pub(crate) const LONGER_STEPS: usize = 61;
+
 /// Executes `body` once for each step of `sequences`, along their axis `axis`.
 ///
 /// The body takes the state and the current element of each sequence, and returns the new state and an output. State,
 /// sequences and output are trees: a tensor, a tuple of tensors, `()`, and so on. Elements and outputs keep the axis of
-/// time, with size one. Tensors from outside can be used in the body, for example parameters.
+/// time, with size one. Tensors from outside can be used in the body, for example parameters. The body is recorded once,
+/// so that it cannot count the steps: pass whatever differs between them as a sequence.
 ///
 /// An initial state whose axes have size one is repeated to the shape of the new states.
 ///
@@ -111,7 +115,7 @@ pub fn scan<S: TensorTree, X: TensorTree, Y: TensorTree>(
     state: S,
     sequences: X,
     axis: usize,
-    body: impl FnMut(S, X) -> (S, Y),
+    body: impl Fn(S, X) -> (S, Y),
 ) -> Scanned<S, Y> {
     let steps = trees::steps(&sequences, axis);
     execute(state, sequences, axis, steps, body)
@@ -143,7 +147,7 @@ pub fn iterate<S: TensorTree, Y: TensorTree>(
     state: S,
     steps: usize,
     axis: usize,
-    mut body: impl FnMut(S) -> (S, Y),
+    body: impl Fn(S) -> (S, Y),
 ) -> Scanned<S, Y> {
     execute(state, (), axis, steps, |state, ()| body(state))
 }
@@ -153,7 +157,7 @@ fn execute<S: TensorTree, X: TensorTree, Y: TensorTree>(
     sequences: X,
     axis: usize,
     steps: usize,
-    body: impl FnMut(S, X) -> (S, Y),
+    body: impl Fn(S, X) -> (S, Y),
 ) -> Scanned<S, Y> {
     assert!(steps > 0, "a sequence has no steps; leave it out, or give it at least one element along axis {axis}");
     if record::is_active() && (trees::is_captured(&state) || trees::is_captured(&sequences)) {

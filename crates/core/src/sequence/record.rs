@@ -59,8 +59,8 @@ impl<T: Copy> Scan<T> {
 thread_local! {
     /// The loops of the closure that this thread records.
     static RECORDED: RefCell<Option<Vec<Scan<TensorId>>>> = const { RefCell::new(None) };
-    /// True while loops execute only their first steps.
-    static BRIEF: Cell<bool> = const { Cell::new(false) };
+    /// The largest number of steps of a loop that is not compiled.
+    static LIMIT: Cell<usize> = const { Cell::new(usize::MAX) };
     /// True if a loop was cut since [`briefly`] was called.
     static CUT: Cell<bool> = const { Cell::new(false) };
 }
@@ -93,8 +93,13 @@ pub(super) fn is_active() -> bool {
 ///
 /// The checks of a model need the shapes and the structure of a computation, and not all steps of its loops.
 pub(crate) fn briefly<T>(call: impl FnOnce() -> T) -> (T, bool) {
-    let (brief, cut) = (BRIEF.replace(true), CUT.replace(false));
-    let restore = RestoreBrief { brief, cut };
+    within(CHECKED_STEPS, call)
+}
+
+/// Does the same as [`briefly`] with another number of steps.
+pub(crate) fn within<T>(steps: usize, call: impl FnOnce() -> T) -> (T, bool) {
+    let (limit, cut) = (LIMIT.replace(steps), CUT.replace(false));
+    let restore = RestoreLimit { limit, cut };
     let result = call();
     let was_cut = CUT.get();
     drop(restore);
@@ -102,31 +107,28 @@ pub(crate) fn briefly<T>(call: impl FnOnce() -> T) -> (T, bool) {
 }
 
 /// Restores the number of steps of an outer call, also after a panic.
-struct RestoreBrief {
-    brief: bool,
+struct RestoreLimit {
+    limit: usize,
     cut: bool,
 }
 
-impl Drop for RestoreBrief {
+impl Drop for RestoreLimit {
     fn drop(&mut self) {
-        BRIEF.set(self.brief);
+        LIMIT.set(self.limit);
         CUT.set(self.cut);
     }
 }
 
 /// Returns whether loops execute only their first steps.
 pub(crate) fn is_brief() -> bool {
-    BRIEF.get()
+    LIMIT.get() < usize::MAX
 }
 
 /// Returns the number of steps to execute of a loop of `steps` steps.
 pub(super) fn step_limit(steps: usize) -> usize {
-    if is_brief() && steps > CHECKED_STEPS {
-        CUT.set(true);
-        CHECKED_STEPS
-    } else {
-        steps
-    }
+    let limit = LIMIT.get();
+    CUT.set(CUT.get() || steps > limit);
+    steps.min(limit)
 }
 
 /// Records a loop.
@@ -135,7 +137,7 @@ pub(super) fn capture<S: TensorTree, X: TensorTree, Y: TensorTree>(
     sequences: &X,
     axis: usize,
     steps: usize,
-    mut body: impl FnMut(S, X) -> (S, Y),
+    body: impl Fn(S, X) -> (S, Y),
 ) -> Scanned<S, Y> {
     let mut elements = empty(sequences, |dims| dims[axis] = 1);
     let element_ids = ids(&elements);

@@ -11,7 +11,7 @@ pub(super) fn execute<S: TensorTree, X: TensorTree, Y: TensorTree>(
     sequences: &X,
     axis: usize,
     steps: usize,
-    mut body: impl FnMut(S, X) -> (S, Y),
+    body: impl Fn(S, X) -> (S, Y),
 ) -> Scanned<S, Y> {
     let executed = step_limit(steps);
     let mut collected = trees::Collected::new(axis);

@@ -7,7 +7,7 @@ use sgmcmc_gradient::{Constraint, Error, Layout, Precision, Result};
 
 use super::{Path, Source, TensorTree, Visitor};
 use crate::array::dtype;
-use crate::model::guarded;
+use crate::closure::guarded;
 
 /// The name of the parameter of a model whose parameters are a single tensor.
 const ROOT: &str = "theta";

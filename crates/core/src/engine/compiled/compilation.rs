@@ -62,6 +62,8 @@ pub(super) struct Compilation {
     observations: usize,
     /// The model with the first steps of its loops, if it has long loops, for comparisons with the eager engine.
     pub(super) brief: Option<Arc<Compilation>>,
+    /// The model with more steps of its loops, and their number, until the comparison with the eager engine.
+    pub(super) longer: Option<(Box<Compilation>, usize)>,
 }
 
 /// Subgraphs that are derived on first use, because many chains do not need them.
@@ -106,8 +108,13 @@ impl Compilation {
     ///
     /// Returns the error of the compiler.
     pub(super) fn new(captured: Captured, layout: Layout, observations: usize) -> Result<Self, CompileError> {
-        let Captured { graph, parameters, likelihood, prior, operations, signature, brief } = captured;
-        let brief = brief.map(|brief| Self::new(*brief, layout.clone(), observations).map(Arc::new)).transpose()?;
+        let Captured { graph, parameters, likelihood, prior, operations, signature, brief, longer } = captured;
+        let part = |part: Captured| Self::new(part, layout.clone(), observations);
+        let brief = brief.map(|brief| part(*brief).map(Arc::new)).transpose()?;
+        let longer = match longer {
+            Some((longer, steps)) => Some((Box::new(part(*longer)?), steps)),
+            None => None,
+        };
         let summed = likelihood.is_some_and(|likelihood| likelihood.summed);
         let model = StableGraph::new(&graph, likelihood.map(|likelihood| likelihood.node), prior, &parameters)?;
         let both = (model.likelihood, model.prior);
@@ -124,6 +131,7 @@ impl Compilation {
             lazy: OnceLock::new(),
             observations,
             brief,
+            longer,
         })
     }
 

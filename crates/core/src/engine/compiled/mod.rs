@@ -39,7 +39,7 @@ use sgmcmc_gradient::{Evaluator, ModelIdentity};
 
 use super::Posterior;
 use crate::array::dtype;
-use crate::sequence::briefly;
+use crate::sequence::{briefly, within};
 use crate::tree::TensorTree;
 use sgmcmc_gradient::data::{Precision, Rows, Selection, Weights};
 use sgmcmc_gradient::error::{Error, Result};
@@ -103,9 +103,12 @@ fn compile<P: TensorTree, D: TensorTree>(
 ) -> std::result::Result<Arc<Compilation>, CompileError> {
     posterior.compiled().get_or_compile(eager.layout(), || {
         let captured = capture::capture(posterior, eager.template(), eager.layout(), dtype(eager.precision()))?;
-        let compilation = Compilation::new(captured, eager.layout().clone(), eager.observations())?;
+        let mut compilation = Compilation::new(captured, eager.layout().clone(), eager.observations())?;
         let compared = compilation.brief.as_deref().unwrap_or(&compilation);
         briefly(|| check::check(posterior, eager, compared)).0?;
+        if let Some((longer, steps)) = compilation.longer.take() {
+            within(steps, || check::check_once(posterior, eager, &longer)).0?;
+        }
         Ok(compilation)
     })
 }

@@ -16,8 +16,8 @@ use sgmcmc_gradient::evaluator::{check_arguments, check_output};
 
 use super::Posterior;
 use crate::array::dtype;
+use crate::closure::guarded;
 use crate::data::Dataset;
-use crate::model::guarded;
 use crate::tree::{TensorTree, TreeLayout, to_device};
 use sgmcmc_gradient::data::{Precision, Rows, Selection, Weights};
 use sgmcmc_gradient::error::{Closure, Error, Result};

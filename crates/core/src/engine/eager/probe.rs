@@ -2,9 +2,9 @@
 
 use super::Eager;
 use super::leaves::{TrackedLeaf, scalar, tracked};
+use crate::closure::guarded;
 use crate::data::Dataset;
 use crate::engine::mixing;
-use crate::model::guarded;
 use crate::tree::TensorTree;
 use sgmcmc_gradient::data::Rows;
 use sgmcmc_gradient::error::{Closure, Result};

@@ -20,7 +20,7 @@ pub(super) use self::signature::{Dim, Signature, is_whole, name_of};
 use super::compile_error::CompileError;
 use super::import::import;
 use crate::engine::Posterior;
-use crate::sequence::CHECKED_STEPS;
+use crate::sequence::{CHECKED_STEPS, LONGER_STEPS};
 use crate::tree::TensorTree;
 use sgmcmc_gradient::layout::Layout;
 
@@ -30,6 +30,9 @@ const ROW_COUNTS: [usize; 12] = [7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47];
 /// The maximum number of operations that are compiled. A recording and a program of this size take several hundred
 /// megabytes. Longer closures run on the eager engine.
 pub(super) const MOST_OPERATIONS: usize = 250_000;
+
+/// The largest number of operations that the eager engine executes for the comparison of longer loops.
+const LONGER_OPERATIONS: usize = 4_000;
 
 /// A model as a graph.
 #[derive(Debug)]
@@ -49,6 +52,8 @@ pub(super) struct Captured {
     pub(super) signature: Signature,
     /// The model with the first steps of its loops, if it has long loops, for comparisons with the eager engine.
     pub(super) brief: Option<Box<Captured>>,
+    /// The model with more steps of its loops, for one comparison, and their number.
+    pub(super) longer: Option<(Box<Captured>, usize)>,
 }
 
 /// The log-likelihood of one observation.
@@ -82,8 +87,8 @@ pub(super) fn capture<P: TensorTree, D: TensorTree>(
     let signature = Signature::new(&first, &record(many)?, CompileError::depends_on_rows)?;
     let power = posterior.model().powers().prior;
     let columns = posterior.data().columns();
-    let captured = |brief: bool| -> Result<Captured, CompileError> {
-        let imported = import(&first, &signature, columns, layout, dtype, power, brief)?;
+    let captured = |limit: usize| -> Result<Captured, CompileError> {
+        let imported = import(&first, &signature, columns, layout, dtype, power, limit)?;
         Ok(Captured {
             graph: imported.graph,
             parameters: imported.parameters,
@@ -92,11 +97,19 @@ pub(super) fn capture<P: TensorTree, D: TensorTree>(
             operations: first.operations.len(),
             signature: signature.clone(),
             brief: None,
+            longer: None,
         })
     };
-    let long = first.scans.iter().any(|scan| scan.steps > CHECKED_STEPS);
-    let brief = if long { Some(Box::new(captured(true)?)) } else { None };
-    Ok(Captured { brief, ..captured(false)? })
+    let longest = first.scans.iter().map(|scan| scan.steps).max().unwrap_or(0);
+    if longest <= CHECKED_STEPS {
+        return captured(usize::MAX);
+    }
+    let brief = Some(Box::new(captured(CHECKED_STEPS)?));
+    // The eager engine executes the operations of a body once for each step.
+    let affordable = LONGER_OPERATIONS / first.operations.len().max(1);
+    let steps = longest.min(LONGER_STEPS).min(affordable);
+    let longer = if steps > CHECKED_STEPS { Some((Box::new(captured(steps)?), steps)) } else { None };
+    Ok(Captured { brief, longer, ..captured(usize::MAX)? })
 }
 
 /// Checks that the closures record the same operations with `n` observations as the `known` recording.

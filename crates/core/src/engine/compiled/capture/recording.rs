@@ -8,9 +8,9 @@ use burn_tensor::{CapturedGraph, DType, Device, Tensor, TensorData};
 
 use super::device::with_device;
 use super::leaves;
+use crate::closure::{guarded, silence_panics};
 use crate::engine::Posterior;
 use crate::engine::compiled::compile_error::CompileError;
-use crate::model::{guarded, silence_panics};
 use crate::sequence::{Scan, record};
 use crate::tree::TensorTree;
 use sgmcmc_gradient::data::Rows;

@@ -64,17 +64,33 @@ pub(super) fn check<P: TensorTree, D: TensorTree>(
     }
 }
 
+/// Compares the programs of a `compilation` with loops of many steps with the eager engine at one point.
+///
+/// Rounding errors may grow from step to step, so that only differences of the functions count.
+///
+/// # Errors
+///
+/// Returns an error if the two disagree.
+pub(super) fn check_once<P: TensorTree, D: TensorTree>(
+    posterior: &Posterior<P, D>,
+    eager: &Eager<P, D>,
+    compilation: &Compilation,
+) -> Result<(), CompileError> {
+    let observations = posterior.data().observations();
+    let rows: Vec<usize> = (0..observations.min(2)).map(|row| observations - 1 - row).collect();
+    match eager.precision() {
+        Precision::Single => check_far(posterior, eager, &mut Programs::<f32>::new(compilation)?, &rows, &[SPREADS[1]]),
+        Precision::Double => check_far(posterior, eager, &mut Programs::<f64>::new(compilation)?, &rows, &[SPREADS[1]]),
+    }
+}
+
 /// Compares programs in the float type `T`.
 fn check_in<P: TensorTree, D: TensorTree, T: Real>(
     posterior: &Posterior<P, D>,
     eager: &Eager<P, D>,
     compilation: &Compilation,
 ) -> Result<(), CompileError> {
-    let mut programs = Programs::<T> {
-        likelihood: compilation.program(&compilation.likelihood)?,
-        prior: compilation.program(&compilation.prior)?,
-        joint: compilation.program(&compilation.posterior)?,
-    };
+    let mut programs = Programs::<T>::new(compilation)?;
     let spread = spread::rows(posterior.data().columns(), posterior.data().observations());
     if compilation.operations > EAGER_GRADIENT {
         return long_closures::check(posterior, eager, &mut programs, &spread);
@@ -156,6 +172,15 @@ fn random_component(rng: &mut StreamRng) -> f64 {
 }
 
 impl<T: Real> Programs<T> {
+    /// Compiles the programs of `compilation`.
+    fn new(compilation: &Compilation) -> Result<Self, CompileError> {
+        Ok(Self {
+            likelihood: compilation.program(&compilation.likelihood)?,
+            prior: compilation.program(&compilation.prior)?,
+            joint: compilation.program(&compilation.posterior)?,
+        })
+    }
+
     /// Returns the log posterior and its gradient from the programs of the likelihood and the prior, and from the joint
     /// program. Skips programs that do not exist.
     fn evaluate<P: TensorTree, D: TensorTree>(

@@ -49,8 +49,8 @@ pub(super) struct Imported {
     pub(super) prior: Option<NodeId>,
 }
 
-/// Converts `recording` to a graph. The sizes of its tensors are those of `signature`. If `brief` is true, loops have the
-/// first steps only, and the last output stands for the others, as in [`briefly`](crate::sequence::briefly).
+/// Converts `recording` to a graph. The sizes of its tensors are those of `signature`. Loops have the first `limit` steps
+/// only, and the last output stands for the others, as in [`within`](crate::sequence::within).
 ///
 /// # Errors
 ///
@@ -62,7 +62,7 @@ pub(super) fn import(
     layout: &Layout,
     dtype: DType,
     prior_power: f64,
-    brief: bool,
+    limit: usize,
 ) -> Result<Imported> {
     let mut importer = Importer {
         graph: Graph::new(),
@@ -71,7 +71,7 @@ pub(super) fn import(
         dtype,
         values: vec![None; recording.shapes.len()],
         current: None,
-        brief,
+        limit,
     };
     let parameters = importer.parameters(layout);
     importer.data(columns);
@@ -100,8 +100,8 @@ struct Importer<'a> {
     values: Vec<Option<Value>>,
     /// The operation being imported, for messages.
     current: Option<&'a OperationIr>,
-    /// True if loops have the first steps only.
-    brief: bool,
+    /// The largest number of steps of a loop.
+    limit: usize,
 }
 
 impl Importer<'_> {

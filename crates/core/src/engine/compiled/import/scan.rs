@@ -10,7 +10,7 @@ use sgmcmc_compiler::scan::{Arguments, Body, unroll};
 
 use super::{Importer, Result, Value, kind_of};
 use crate::engine::compiled::compile_error::CompileError;
-use crate::sequence::{CHECKED_STEPS, Scan};
+use crate::sequence::Scan;
 
 impl Importer<'_> {
     /// Adds variables for the arguments of the bodies.
@@ -33,7 +33,7 @@ impl Importer<'_> {
 
     /// Imports a loop.
     pub(super) fn unrolled(&mut self, scan: &Scan<usize>) -> Result<()> {
-        let steps = if self.brief { scan.steps.min(CHECKED_STEPS) } else { scan.steps };
+        let steps = scan.steps.min(self.limit);
         let mut time = vec![];
         for number in &scan.sequences {
             let extent = self.extent_of(*number);

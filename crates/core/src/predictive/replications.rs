@@ -8,9 +8,9 @@ use sgmcmc_gradient::error::{Error, Result};
 use sgmcmc_gradient::rng::{ChainRng, StreamRng};
 use sgmcmc_gradient::{Precision, settings};
 
-use super::observation::leaf_names;
 use crate::array::default_device;
 use crate::engine::Posterior;
+use crate::model::leaf_names;
 use crate::tree::{TensorTree, TreeLayout};
 
 /// The purpose of the streams of predictive draws.

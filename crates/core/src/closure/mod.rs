@@ -1,20 +1,23 @@
 //! Calls of the closures of a model.
 
+mod panic_hook;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use burn_tensor::Tensor;
 
-use super::panic_hook::silence_panics;
 use sgmcmc_gradient::error::{Closure, Error, Result};
+
+pub(crate) use panic_hook::silence_panics;
 
 /// A tensor of rank one, or the shape of a tensor of another rank.
 ///
 /// Closures may return any rank. A forgotten `squeeze` is then reported by an error message when the model is first
 /// evaluated, instead of a type error about the closure.
-pub(super) type RankOne = std::result::Result<Tensor<1>, Vec<usize>>;
+pub(crate) type RankOne = std::result::Result<Tensor<1>, Vec<usize>>;
 
 /// Returns `tensor` if it has rank one, and its shape otherwise.
-pub(super) fn rank_one<const R: usize>(tensor: Tensor<R>) -> RankOne {
+pub(crate) fn rank_one<const R: usize>(tensor: Tensor<R>) -> RankOne {
     if R == 1 { Ok(Tensor::from_bridge(tensor.into_bridge())) } else { Err(tensor.dims().to_vec()) }
 }
 

@@ -7,9 +7,9 @@ use sgmcmc_gradient::error::{Error, Result};
 use sgmcmc_gradient::rng::{ChainRng, StreamRng};
 use sgmcmc_gradient::settings;
 
-use super::Model;
 use crate::data::Dataset;
 use crate::engine::Posterior;
+use crate::model::Model;
 use crate::tree::{TensorTree, TreeLayout};
 
 /// The purpose of the streams of simulation-based calibration.
