@@ -182,6 +182,9 @@ fn squared_bandwidth(squares: &[f64], acceptance: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use rand::SeedableRng;
+    use rand_distr::StandardNormal;
+
     use super::*;
 
     #[test]
@@ -194,5 +197,45 @@ mod tests {
         }
         // Equal draws are always accepted.
         assert!((-0.5 * 0.0 / squared_bandwidth(&[0.0, 0.0], 0.5)).exp() > 0.99);
+    }
+
+    /// Distances are those of the sum of the covariances.
+    #[test]
+    fn distances_are_in_units_of_both_covariances() {
+        let one = Draws::new(vec![1.0, 2.0, -1.0, 0.0, 0.0, -2.0, 1.0, 1.0, -1.0, -1.0], 2).unwrap();
+        let other = Draws::new(vec![2.0, 0.0, -2.0, 0.0, 0.0, 2.0, 0.0, -2.0, 0.0, 0.0], 2).unwrap();
+        let covariance = |draws| Normal::estimate(draws, 0, "test").unwrap().covariance;
+        let sum: Vec<f64> = covariance(&one).iter().zip(covariance(&other)).map(|(a, b)| a + b).collect();
+        let (dx, dy) = (1.5, -0.5);
+        let determinant = sum[0] * sum[3] - sum[1] * sum[2];
+        let full = (sum[3] * dx * dx - 2.0 * sum[1] * dx * dy + sum[0] * dy * dy) / determinant;
+        let diagonal = dx * dx / sum[0] + dy * dy / sum[3];
+        for (weights, expected) in
+            [(Weights::Covariance, full), (Weights::Variances, diagonal), (Weights::Equal, diagonal)]
+        {
+            let distance = Distance::new(weights, [&one, &other], "test").unwrap();
+            let found = distance.square(&[2.0, 0.5], &[0.5, 1.0]);
+            assert!((found - expected).abs() < 1e-12, "{weights:?}: {found} {expected}");
+        }
+    }
+
+    /// Normal draws with variances v and w have distances N(0, v + w), and accepted ones N(0, a² (v + w)) at the acceptance a. So
+    /// averages with equal weights have the variance v w/(v + w) + a² (v − w)²/(4 (v + w)).
+    #[test]
+    fn accepted_averages_have_their_law() {
+        let (v, w, count) = (1.0_f64, 9.0_f64, 20_000);
+        let mut rng = StreamRng::seed_from_u64(6);
+        let mut shard = |variance: f64| {
+            let draw = |_| variance.sqrt() * rng.sample::<f64, _>(StandardNormal);
+            Draws::new((0..count).map(draw).collect(), 1).unwrap()
+        };
+        let shards = [shard(v), shard(w)];
+        for acceptance in [0.1, 0.5, 1.0_f64] {
+            let method = Weierstrass { acceptance, weights: Weights::Equal, draws: None };
+            let found = variances(&method.combine(&shards, 1).unwrap(), 0, "test").unwrap()[0];
+            let expected = v * w / (v + w) + acceptance.powi(2) * (v - w).powi(2) / (4.0 * (v + w));
+            // The shards have 20 000 independent draws, of which the averages use some more than once.
+            assert!((found / expected - 1.0).abs() < 0.05, "{acceptance}: {found} {expected}");
+        }
     }
 }

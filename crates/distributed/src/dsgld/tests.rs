@@ -1,7 +1,7 @@
 //! Tests of chains that visit shards.
 
 use sgmcmc_fit::Fit;
-use sgmcmc_gradient::{FullGradient, MinibatchGradient, WithoutReplacement};
+use sgmcmc_gradient::{Evaluator, FullGradient, MinibatchGradient, Rows, Target, WithoutReplacement};
 use sgmcmc_samplers::hamiltonian::Sghmc;
 use sgmcmc_samplers::langevin::{Hamcmc, Sgld};
 use sgmcmc_samplers::run::InMemoryCheckpoints;
@@ -10,7 +10,7 @@ use super::schedule::Visits;
 use super::*;
 use crate::checkpoint::{EpochCheckpoints, RunCheckpoints};
 use crate::collective::{Error, Result, on_threads};
-use crate::testing::{all_shards, check_moments, posterior, shard, target};
+use crate::testing::{PRIOR_PRECISION, all_shards, check_moments, posterior, shard, target};
 
 const H: f64 = 2e-3;
 
@@ -61,6 +61,53 @@ fn law(ranks: usize, case: Case) -> [f64; 2] {
         let noise: f64 = (0..ranks).map(variance).sum();
         ((H + 0.25 * H * H * noise) / (1.0 - rho * rho)).sqrt()
     })
+}
+
+/// The density of a shard with its conducive gradient, compared with its formula on a normal mean.
+#[test]
+fn densities_of_shards_follow_their_formula() {
+    let (data, share, theta) = (shard(1), 0.2, [0.3, -0.6]);
+    let (mean, precision) = ([0.7, 0.1], [2.0, 0.5, 0.5, 3.0]);
+    let (all_mean, all_precision) = ([-0.2, 0.4], [7.0, 3.0]);
+    let approximation = ShardApproximation::from_moments(&mean, &precision, ApproximationShape::Dense).unwrap();
+    let all = ShardApproximation::from_moments(&all_mean, &all_precision, ApproximationShape::Diagonal).unwrap();
+    let local = target(data.clone()).evaluator(&vec![0.0; 2]).unwrap();
+    let mut evaluator = ShardEvaluator::new(local, share).with_conducive_gradient(approximation, all);
+    let list = [3, 17, 4];
+    let weights = [1.0, 0.25, 8.0];
+    let same = [2.5; 3];
+    let selections =
+        [(Rows::list(&list).weighted(&weights).unwrap(), weights), (Rows::list(&list).scaled(same[0]), same)];
+    for (rows, weights) in selections {
+        let expected = |theta: [f64; 2]| {
+            let delta = [mean[0] - theta[0], mean[1] - theta[1]];
+            [0, 1].map(|k| {
+                let residual = |(row, weight): (&usize, &f64)| weight * (data[*row][k] - theta[k]);
+                let likelihood: f64 = list.iter().zip(&weights).map(residual).sum();
+                let of_shard = precision[2 * k] * delta[0] + precision[2 * k + 1] * delta[1];
+                let of_all = all_precision[k] * (all_mean[k] - theta[k]);
+                -PRIOR_PRECISION * theta[k] + likelihood / share + of_all - of_shard / share
+            })
+        };
+        let mut gradient = [0.0; 2];
+        let value = evaluator.posterior(&theta, rows, &mut gradient).unwrap();
+        for (found, expected) in gradient.iter().zip(expected(theta)) {
+            assert!((found - expected).abs() < 1e-10, "{found} {expected}");
+        }
+        assert_eq!(evaluator.log_density(&theta, rows).unwrap().to_bits(), value.to_bits());
+        // The value is quadratic, so that its difference is the mean of the gradients at both ends.
+        let other = [theta[0] + 0.7, theta[1] - 0.4];
+        let change = evaluator.log_density(&other, rows).unwrap() - value;
+        let (a, b) = (expected(theta), expected(other));
+        let along = 0.5 * (0.7 * (a[0] + b[0]) - 0.4 * (a[1] + b[1]));
+        assert!((change - along).abs() < 1e-10, "{change} {along}");
+    }
+    let mut each = [0.0; 6];
+    evaluator.gradient_per_observation(&theta, Rows::list(&list), &mut each).unwrap();
+    for (row, gradient) in list.iter().zip(each.chunks_exact(2)) {
+        let expected = [0, 1].map(|k| (data[*row][k] - theta[k]) / share);
+        assert!((gradient[0] - expected[0]).abs() + (gradient[1] - expected[1]).abs() < 1e-10);
+    }
 }
 
 /// Conducive gradients, exact for a normal likelihood, leave the law of SGLD, also on shards of unequal sizes and speeds.

@@ -52,3 +52,22 @@ impl Source {
         0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A part is drawn with a probability in proportion to its number of entries, so that the weight of its gradient is right.
+    #[test]
+    fn parts_are_drawn_in_proportion_to_their_sizes() {
+        let (source, sizes, draws) = (Source { seed: 3, chain: 1 }, [100, 0, 300, 50, 550], 20_000_u64);
+        let mut counts = [0.0; 5];
+        (1..=draws).for_each(|t| counts[source.part(&sizes, t)] += 1.0);
+        assert!(counts[1] < 0.5, "{counts:?}");
+        // χ² with 3 degrees of freedom is below 21.1 with probability 0.9999.
+        let expected = sizes.map(|size| draws as f64 * size as f64 / 1000.0);
+        let terms = counts.iter().zip(expected).filter(|(_, expected)| *expected > 0.0);
+        let chi: f64 = terms.map(|(count, expected)| (count - expected).powi(2) / expected).sum();
+        assert!(chi < 21.1, "{counts:?}");
+    }
+}

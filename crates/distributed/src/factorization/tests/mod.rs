@@ -100,7 +100,8 @@ fn draws_do_not_depend_on_the_number_of_ranks() {
 fn runs_resume_with_the_same_draws() {
     let entries = ratings();
     let grid = Arc::new(Grid::new(22, 27, 4, 5).unwrap());
-    for (algorithm, size) in [(BlockAlgorithm::Sgld, 2), (PSGLD, 4), (HAMCMC, 2), (HAMCMC_4, 3)] {
+    let algorithms = [BlockAlgorithm::Sgld, PSGLD, HAMCMC, HAMCMC_4];
+    for (algorithm, size) in algorithms.into_iter().flat_map(|algorithm| [1, 2, 4].map(|size| (algorithm, size))) {
         let model = BlockedFactorization::new(2).algorithm(algorithm).step_size(1e-3);
         let stores: Vec<InMemoryCheckpoints> = (0..size).map(|_| InMemoryCheckpoints::default()).collect();
         let run = |draws: usize| {
@@ -115,7 +116,7 @@ fn runs_resume_with_the_same_draws() {
         };
         let whole = sample(size, &model, &entries, BlockRun { draws: 24, burn_in: 4, thin: 1 });
         run(12);
-        assert_eq!(run(24).chains(), whole.chains(), "{algorithm:?}");
+        assert_eq!(run(24).chains(), whole.chains(), "{algorithm:?} on {size} ranks");
     }
 }
 
