@@ -35,9 +35,8 @@ pub fn write(directory: &Path) -> Result<Vec<Seed>, Box<dyn Error>> {
         let files = if path.is_dir() { below(&path) } else { vec![path.clone()] };
         seeds.push(Seed { reader, path, files });
     };
-    // netCDF is not read.
-    for ending in fits::endings().into_iter().filter(|ending| *ending != "nc") {
-        let name = format!("fit.{ending}");
+    for format in fits::formats().filter(|format| format.can_save() && format.can_open()) {
+        let name = format!("fit.{}", format.ending());
         fits::save(&fit()?, directory.join(&name))?;
         seed(Reader::Fit, &name);
     }

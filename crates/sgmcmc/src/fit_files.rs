@@ -7,7 +7,8 @@ use sgmcmc_storage::{Result, fits};
 
 /// Methods of [`Fit`] that write and read files.
 ///
-/// The name decides the format: `.sgmcmc`, `.json`, `.csv`, and with the features of these names `.parquet` and `.zarr`.
+/// The name decides the format: `.sgmcmc`, `.json`, `.csv`, `.nc`, and with the features of these names `.arrow`,
+/// `.parquet` and `.zarr`.
 ///
 /// # Examples
 ///

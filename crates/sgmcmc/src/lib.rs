@@ -163,7 +163,8 @@ pub mod fit {
 
 /// Uses of models besides sampling: predictive checks, simulation-based calibration, conditioning.
 pub mod predictive {
-    pub use sgmcmc_core::model::{Conditioned, PredictiveOptions, SbcOptions, Simulated};
+    pub use sgmcmc_core::model::Conditioned;
+    pub use sgmcmc_core::predictive::{PredictiveOptions, SbcOptions, Simulated};
 }
 
 /// Sinks: receivers of draws while a run is under way.

@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-#[cfg(any(feature = "parquet", feature = "zarr"))]
+#[cfg(any(feature = "arrow", feature = "parquet", feature = "zarr"))]
 use sgmcmc_fit::ChainDraws;
 use sgmcmc_fit::sink::Schema;
 use sgmcmc_fit::{ChainOutcome, Fit, RunInfo};
 use sgmcmc_gradient::Layout;
 
 use super::table::Planned;
-#[cfg(any(feature = "parquet", feature = "zarr"))]
+#[cfg(any(feature = "arrow", feature = "parquet", feature = "zarr"))]
 use super::table::stat_names;
 use crate::error::{Error, Result};
 
@@ -61,7 +61,7 @@ impl Extra {
         Self { layout: schema.layout.clone(), stats: schema.stats.clone(), info, endings: Vec::new(), planned }
     }
 
-    #[cfg(any(feature = "parquet", feature = "zarr"))]
+    #[cfg(any(feature = "arrow", feature = "parquet", feature = "zarr"))]
     /// Creates the metadata of a whole fit.
     pub(super) fn from_fit(fit: &Fit) -> Self {
         Self {

@@ -5,6 +5,7 @@
 //! | [native] | `.sgmcmc` | one file per chain | this library, with all metadata, bit for bit |
 //! | [json] | `.json` | native files, converted to JSON at the end | `json.load` and `arviz.from_dict` |
 //! | parquet (feature `parquet`) | `.parquet` | a directory of parts | `pandas.read_parquet`, polars, DuckDB |
+//! | arrow (feature `arrow`) | `.arrow` | – | `pandas.read_feather`, polars, DuckDB |
 //! | zarr (feature `zarr`) | `.zarr` | one store for all chains | `arviz.from_zarr`, `xarray.open_datatree` |
 //! | [stan_csv] | `.csv` | one file per chain | `cmdstanpy.from_csv`, CmdStan's tools, R |
 //! | [draws_csv] | `.csv` | one file per chain | `pandas.read_csv`, spreadsheets |
@@ -28,9 +29,13 @@
 //! ```
 
 mod append;
+#[cfg(feature = "arrow")]
+pub mod arrow;
 mod chain_file;
 mod directory;
 pub mod draws_csv;
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+mod draws_table;
 mod extra;
 pub mod json;
 mod lines;
@@ -101,9 +106,14 @@ impl Format {
         matches!(self, Self::Native | Self::Json | Self::Zarr | Self::NetCdf)
     }
 
-    /// Returns whether the format is compiled in. Parquet and Zarr need the features of these names.
+    /// Returns whether the format is compiled in. Arrow, Parquet and Zarr need the features of these names.
     pub fn is_available(self) -> bool {
         entry(self).missing_feature.is_none()
+    }
+
+    /// Returns whether [`open`] reads the format. netCDF is for other programs.
+    pub fn can_open(self) -> bool {
+        entry(self).read.is_some()
     }
 
     /// Returns whether [`save`] writes the format. Otherwise only its streaming sink does.
@@ -134,7 +144,7 @@ pub fn formats() -> impl Iterator<Item = Format> {
 /// # Examples
 ///
 /// ```
-/// assert_eq!(sgmcmc::storage::fits::endings(), ["sgmcmc", "json", "parquet", "zarr", "nc", "csv"]);
+/// assert_eq!(sgmcmc::storage::fits::endings(), ["sgmcmc", "json", "parquet", "arrow", "zarr", "nc", "csv"]);
 /// ```
 pub fn endings() -> Vec<&'static str> {
     FORMATS.iter().filter(|entry| entry.can_save()).map(|entry| entry.ending).collect()
@@ -171,7 +181,10 @@ pub fn open_within(path: impl AsRef<Path>, limit: u64) -> Result<Fit> {
     }
     let entry = entry(Format::of_content(path)?);
     require_feature(entry, path)?;
-    (entry.read)(path, limit)
+    match entry.read {
+        Some(read) => read(path, limit),
+        None => Err(Error::file(path, Problem::WriteOnly { format: entry.name })),
+    }
 }
 
 /// Writes `fit` to `path`, in the format of the ending of its name, see [`endings`].

@@ -9,7 +9,7 @@ use sgmcmc_fit::Fit;
 
 use super::recognize::{has_parquet_magic, is_own_parquet, is_parquet, is_zarr};
 use super::{draws_csv, json, native, netcdf, stan_csv};
-use crate::error::{Error, Problem, Result};
+use crate::error::Result;
 
 /// A function that reads a fit within a memory limit in bytes.
 pub(super) type Read = fn(&Path, u64) -> Result<Fit>;
@@ -57,8 +57,8 @@ pub(crate) struct FormatEntry {
     pub(super) is_own_chain: fn(&Path) -> bool,
     /// True if the file of a chain without draws is empty.
     pub(super) empty_chains: bool,
-    /// The reader.
-    pub(super) read: Read,
+    /// The reader, if the format is read.
+    pub(super) read: Option<Read>,
     /// The writer of whole fits.
     pub(super) write: Writer,
 }
@@ -108,7 +108,7 @@ formats! {
         directory: DirectoryRule::AnyFile(native::is_native),
         is_own_chain: native::is_native,
         empty_chains: true,
-        read: native::read_within,
+        read: Some(native::read_within),
         write: Writer::File(|fit, path| native::write(fit, path)),
     }
     /// Groups of nested arrays for ArviZ, see [`json`](super::json).
@@ -121,7 +121,7 @@ formats! {
         directory: DirectoryRule::Never,
         is_own_chain: |_| false,
         empty_chains: false,
-        read: json::read_within,
+        read: Some(json::read_within),
         write: Writer::File(|fit, path| json::write(fit, path)),
     }
     /// A table with one column per value.
@@ -135,12 +135,31 @@ formats! {
         is_own_chain: is_own_parquet,
         empty_chains: false,
         #[cfg(feature = "parquet")]
-        read: super::parquet::read_within,
+        read: Some(super::parquet::read_within),
         #[cfg(not(feature = "parquet"))]
-        read: off::read,
+        read: Some(off::read),
         #[cfg(feature = "parquet")]
         write: Writer::File(|fit, path| super::parquet::write(fit, path)),
         #[cfg(not(feature = "parquet"))]
+        write: Writer::File(off::write),
+    }
+    /// An Arrow IPC file (Feather) with the columns of Parquet files.
+    Arrow {
+        name: "Arrow IPC",
+        ending: "arrow",
+        description: "table, one row per draw",
+        missing_feature: if cfg!(feature = "arrow") { None } else { Some("arrow") },
+        recognize: |start| start.starts_with(b"ARROW1"),
+        directory: DirectoryRule::Never,
+        is_own_chain: |_| false,
+        empty_chains: false,
+        #[cfg(feature = "arrow")]
+        read: Some(super::arrow::read_within),
+        #[cfg(not(feature = "arrow"))]
+        read: Some(off::read),
+        #[cfg(feature = "arrow")]
+        write: Writer::File(|fit, path| super::arrow::write(fit, path)),
+        #[cfg(not(feature = "arrow"))]
         write: Writer::File(off::write),
     }
     /// A Zarr store in ArviZ's schema.
@@ -154,9 +173,9 @@ formats! {
         is_own_chain: |_| false,
         empty_chains: false,
         #[cfg(feature = "zarr")]
-        read: super::zarr::read_within,
+        read: Some(super::zarr::read_within),
         #[cfg(not(feature = "zarr"))]
-        read: off::read,
+        read: Some(off::read),
         #[cfg(feature = "zarr")]
         write: Writer::Directory(super::zarr::write_into),
         #[cfg(not(feature = "zarr"))]
@@ -172,7 +191,7 @@ formats! {
         directory: DirectoryRule::Never,
         is_own_chain: |_| false,
         empty_chains: false,
-        read: |path, _| Err(Error::file(path, Problem::WriteOnly { format: "netCDF" })),
+        read: None,
         write: Writer::File(|fit, path| netcdf::write(fit, path)),
     }
     /// CmdStan's text format, one file per chain, see [`stan_csv`](super::stan_csv).
@@ -185,7 +204,7 @@ formats! {
         directory: DirectoryRule::AnyFile(stan_csv::is_stan_csv),
         is_own_chain: stan_csv::is_own,
         empty_chains: true,
-        read: stan_csv::read_within,
+        read: Some(stan_csv::read_within),
         write: Writer::Directory(stan_csv::write_into),
     }
     /// Plain CSV with one draw per line, one file per chain, see [`draws_csv`](super::draws_csv).
@@ -199,13 +218,13 @@ formats! {
         // The files do not record which program wrote them.
         is_own_chain: |_| false,
         empty_chains: false,
-        read: draws_csv::read_within,
+        read: Some(draws_csv::read_within),
         write: Writer::SinkOnly,
     }
 }
 
 /// Placeholders for formats whose feature is off. The callers check `missing_feature` first.
-#[cfg(not(all(feature = "parquet", feature = "zarr")))]
+#[cfg(not(all(feature = "arrow", feature = "parquet", feature = "zarr")))]
 mod off {
     use std::path::Path;
 
@@ -263,7 +282,7 @@ mod tests {
 
     #[test]
     fn messages_list_every_format() {
-        assert_eq!(listed_names(), "native, JSON, Parquet, Zarr, netCDF, Stan CSV and draws CSV");
-        assert_eq!(listed_endings(), ".sgmcmc, .json, .parquet, .zarr, .nc or .csv");
+        assert_eq!(listed_names(), "native, JSON, Parquet, Arrow IPC, Zarr, netCDF, Stan CSV and draws CSV");
+        assert_eq!(listed_endings(), ".sgmcmc, .json, .parquet, .arrow, .zarr, .nc or .csv");
     }
 }

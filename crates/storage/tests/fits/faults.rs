@@ -13,7 +13,7 @@ use sgmcmc_storage::fits::{self, Format};
 use sgmcmc_storage::output::fault::{Fault, Injector};
 
 use crate::common::assert_same_draws;
-use crate::formats::{ENDINGS, draws_of_run, sinks};
+use crate::formats::{ENDINGS, STREAMED_ENDINGS, draws_of_run, sinks};
 
 const CHILD: &str = "SGMCMC_TEST_FAULT";
 const DRAWS: usize = 3;
@@ -199,7 +199,7 @@ fn check_streamed(path: &Path, what: &str) {
 #[test]
 fn a_stream_interrupted_by_a_full_disk_never_looks_complete() {
     let mut points = 0;
-    for ending in ENDINGS.iter() {
+    for ending in STREAMED_ENDINGS.iter() {
         for fault in [Fault::Fail, Fault::FailFrom] {
             for at in 0.. {
                 let (directory, path) = prepared(ending, false);
@@ -223,7 +223,7 @@ fn a_stream_interrupted_by_a_full_disk_never_looks_complete() {
 #[test]
 fn a_stream_interrupted_by_a_kill_never_looks_complete() {
     let mut points = 0;
-    for ending in ENDINGS.iter() {
+    for ending in STREAMED_ENDINGS.iter() {
         for at in 0.. {
             let (_directory, path) = prepared(ending, false);
             if survived(&path, false, true, at) {

@@ -15,15 +15,21 @@ use sgmcmc_storage::fits::stan_csv::StanCsvDraws;
 use sgmcmc_storage::fits::zarr::{ZarrDraws, ZarrFit};
 use sgmcmc_storage::fits::{self, Format};
 
-/// The endings of the formats that can be saved and are compiled in.
+/// The endings of the formats that can be saved and opened and are compiled in.
 pub static ENDINGS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-    let formats = fits::formats().filter(|format| format.can_save() && format.is_available());
+    let formats = fits::formats().filter(|format| format.can_save() && format.can_open() && format.is_available());
     formats.map(Format::ending).collect()
 });
 
-/// All formats that are compiled in. Each has a streaming sink.
-pub static STREAMED: LazyLock<Vec<Format>> =
-    LazyLock::new(|| fits::formats().filter(|format| format.is_available()).collect());
+/// The formats with a streaming sink that are compiled in.
+pub static STREAMED: LazyLock<Vec<Format>> = LazyLock::new(|| {
+    let streamed = |format: &Format| format.is_available() && !matches!(format, Format::Arrow | Format::NetCdf);
+    fits::formats().filter(streamed).collect()
+});
+
+/// The endings of the formats that can be saved and have a streaming sink.
+pub static STREAMED_ENDINGS: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| STREAMED.iter().filter(|format| format.can_save()).map(|format| format.ending()).collect());
 
 /// A sink of any format.
 pub enum AnySink {

@@ -16,12 +16,6 @@ pub use reader::read;
 pub(super) use reader::read_within;
 pub use writer::{ParquetDraws, write};
 
-/// The key of the metadata of this library.
-const OWN: &str = "sgmcmc";
-
-/// The columns before the sample statistics and the values.
-const FIRST: [&str; 5] = ["chain", "draw", "iteration", "weight", "lp"];
-
 /// Returns the name of the file with the number of draws that a chain is to make. It is written when the chain begins.
 fn begun_name(chain: usize) -> String {
     format!(".chain-{chain}.begun")

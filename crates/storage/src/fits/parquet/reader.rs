@@ -1,6 +1,5 @@
 //! The reader of Parquet files, for files of this library and tables with the same names of columns.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -8,22 +7,13 @@ use std::path::Path;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use sgmcmc_fit::Fit;
 
-use super::{FIRST, OWN};
 use crate::error::{Error, FilePosition, Problem, Result};
 use crate::fits::directory::files_in;
+use crate::fits::draws_table::{DrawsTable, OWN};
 use crate::fits::extra::Extra;
-use crate::fits::table::{self, Planned, fill_gaps};
+use crate::fits::table::{Planned, fill_gaps};
 use crate::limit::{Budget, memory_limit};
 use crate::read::parquet::{float_cells, open_column, problem};
-
-/// The concatenated columns of all parts.
-#[derive(Default)]
-struct Table {
-    names: Vec<String>,
-    columns: Vec<Vec<f64>>,
-    extra: Option<Extra>,
-    planned: Planned,
-}
 
 /// Reads a file, or all parts in a directory, into one fit.
 ///
@@ -45,7 +35,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Fit> {
 pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
     let mut budget = Budget::new(limit);
     let files = if path.is_dir() { files_in(path, "parquet")? } else { vec![path.to_path_buf()] };
-    let mut table = Table::default();
+    let mut table = DrawsTable::default();
     let mut planned = if path.is_dir() { begun_in(path)? } else { Planned::new() };
     for file in &files {
         // The `parquet` crate may panic on a damaged file. The panic is converted to an error.
@@ -57,19 +47,12 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
             let largest = planned.entry(*number).or_default();
             *largest = (*draws).max(*largest);
         }
-        if table.names.is_empty() {
-            table = part;
-        } else if table.names == part.names {
-            table.columns.iter_mut().zip(part.columns).for_each(|(all, part)| all.extend(part));
-        } else {
-            let detail = "its columns are not those of the other parts".into();
-            return Err(Error::file(file, Problem::Corrupt { detail }));
-        }
+        table.append(part).map_err(|problem| Error::file(file, problem))?;
     }
     if !planned.is_empty() && path.is_dir() {
         fill_gaps(&mut planned, std::iter::empty());
     }
-    assemble(path, Table { planned, ..table })
+    DrawsTable { planned, ..table }.into_fit(path)
 }
 
 /// Returns the chains that began to write to a directory, and the number of draws that they were to make.
@@ -90,14 +73,14 @@ fn begun_in(directory: &Path) -> Result<Planned> {
 }
 
 /// Reads one file.
-fn read_file(path: &Path, budget: &mut Budget) -> Result<Table> {
+fn read_file(path: &Path, budget: &mut Budget) -> Result<DrawsTable> {
     let file = File::open(path).map_err(|error| Error::file(path, Problem::Io(error)))?;
     let reader = SerializedFileReader::new(file).map_err(|error| Error::file(path, problem(&error)))?;
     let metadata = reader.metadata().file_metadata();
     let own = metadata.key_value_metadata().into_iter().flatten().find(|pair| pair.key == OWN);
     let extra = own.and_then(|pair| pair.value.as_deref()).and_then(Extra::from_json);
     let planned = extra.as_ref().map(|extra| extra.planned.clone()).unwrap_or_default();
-    let mut table = Table { extra, planned, ..Table::default() };
+    let mut table = DrawsTable { extra, planned, ..DrawsTable::default() };
     for (number, column) in metadata.schema_descr().columns().iter().enumerate() {
         let position = || FilePosition::default().column(column.name());
         if column.max_rep_level() > 0 {
@@ -115,62 +98,6 @@ fn read_file(path: &Path, budget: &mut Budget) -> Result<Table> {
         table.names.push(column.name().to_owned());
         table.columns.push(values);
     }
-    let rows = table.columns.first().map_or(0, Vec::len);
-    if table.columns.iter().any(|column| column.len() != rows) {
-        return Err(Error::file(path, Problem::Corrupt { detail: "its columns have different lengths".into() }));
-    }
+    table.check().map_err(|problem| Error::file(path, problem))?;
     Ok(table)
-}
-
-/// Converts a table to a fit.
-fn assemble(path: &Path, table: Table) -> Result<Fit> {
-    let Table { names, columns, extra, planned } = table;
-    let first = FIRST.map(|first| names.iter().position(|name| name == first));
-    let own = extra.filter(|extra| {
-        first.iter().enumerate().all(|(position, found)| *found == Some(position))
-            && names.len() == FIRST.len() + extra.stats.len() + extra.layout.value_count()
-    });
-    // The tables of this library have a known order of columns. Other tables have known names.
-    let (layout, stats, order) = match &own {
-        Some(extra) => {
-            let values = FIRST.len() + extra.stats.len();
-            (extra.layout.clone(), extra.stats.clone(), (values..names.len()).collect::<Vec<_>>())
-        }
-        None => {
-            let others: Vec<(usize, &str)> = names
-                .iter()
-                .enumerate()
-                .filter(|(i, _)| !first.contains(&Some(*i)))
-                .map(|(i, n)| (i, n.as_str()))
-                .collect();
-            let (layout, order) = table::layout_of_columns(path, table::group(&others, false))?;
-            (layout, Vec::new(), order)
-        }
-    };
-    // The rows of each chain, in the order of its draws.
-    let mut chains: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    let rows = 0..columns.first().map_or(0, Vec::len);
-    let number = |row: usize| first[0].map_or(0, |column| columns[column][row] as u64);
-    rows.for_each(|row| chains.entry(number(row)).or_default().push(row));
-    if let Some(draw) = first[1] {
-        chains.values_mut().for_each(|rows| rows.sort_by(|a, b| columns[draw][*a].total_cmp(&columns[draw][*b])));
-    }
-    let take = |rows: &[usize], column: usize| rows.iter().map(|row| columns[column][*row]).collect::<Vec<f64>>();
-    let chains = chains.iter().map(|(number, rows)| {
-        let whole = |column| take(rows, column).into_iter().map(|number| number as u64).collect();
-        table::Chain {
-            number: *number as usize,
-            draws: rows.len(),
-            iterations: first[2].map(whole),
-            weights: first[3].map(|column| take(rows, column)),
-            log_posterior: first[4].map(|column| take(rows, column)),
-            stats: stats.iter().cloned().zip((FIRST.len()..).map(|column| take(rows, column))).collect(),
-            values: order.iter().map(|column| take(rows, *column)).collect(),
-        }
-    });
-    let fit = table::fit(path, layout, chains.collect(), &planned)?;
-    match own {
-        Some(extra) => extra.apply_to(path, fit),
-        None => Ok(fit),
-    }
 }

@@ -15,69 +15,37 @@ use sgmcmc_fit::Fit;
 use sgmcmc_fit::sink::{Draw, Schema, Sink};
 use sgmcmc_gradient::{Error, Result};
 
-use super::{FIRST, OWN, begun_name};
+use super::begun_name;
 use crate::fits::append::failed;
+use crate::fits::draws_table::{INTEGERS, OWN, Rows, column_names};
 use crate::fits::extra::Extra;
-use crate::fits::table::{draws_per_block, each_draw, stat_names, unique};
+use crate::fits::table::{draws_per_block, each_draw, stat_names};
 use crate::output;
 
-/// The pending rows, stored by column.
-#[derive(Debug, Default)]
-struct Rows {
-    chains: Vec<i64>,
-    draws: Vec<i64>,
-    iterations: Vec<i64>,
-    /// The weight, the log posterior, the sample statistics and the values.
-    numbers: Vec<Vec<f64>>,
-}
-
-impl Rows {
-    fn new(numbers: usize) -> Self {
-        Self { numbers: vec![Vec::new(); 2 + numbers], ..Self::default() }
-    }
-
-    /// Appends draw number `number` of a chain.
-    fn push(&mut self, chain: usize, number: usize, draw: &Draw<'_>) {
-        self.chains.push(chain as i64);
-        self.draws.push(number as i64);
-        self.iterations.push(draw.iteration as i64);
-        let first = [draw.weight, draw.log_posterior];
-        let row = first.iter().chain(draw.stats).chain(draw.values);
-        self.numbers.iter_mut().zip(row).for_each(|(column, number)| column.push(*number));
-    }
-
-    fn len(&self) -> usize {
-        self.chains.len()
-    }
-
-    /// Writes the rows as a row group and removes them.
-    fn write<W: Write + Send>(&mut self, file: &mut SerializedFileWriter<W>) -> Written<()> {
-        let mut group = file.next_row_group()?;
-        let mut integers = [&mut self.chains, &mut self.draws, &mut self.iterations].into_iter();
-        let mut numbers = self.numbers.iter_mut();
-        while let Some(mut column) = group.next_column()? {
-            if let Some(values) = integers.next() {
-                column.typed::<Int64Type>().write_batch(values, None, None)?;
-                values.clear();
-            } else if let Some(values) = numbers.next() {
-                column.typed::<DoubleType>().write_batch(values, None, None)?;
-                values.clear();
-            }
-            column.close()?;
+/// Writes the rows as a row group and removes them.
+fn write_group<W: Write + Send>(rows: &mut Rows, file: &mut SerializedFileWriter<W>) -> Written<()> {
+    let mut group = file.next_row_group()?;
+    let mut integers = [&mut rows.chains, &mut rows.draws, &mut rows.iterations].into_iter();
+    let mut numbers = rows.numbers.iter_mut();
+    while let Some(mut column) = group.next_column()? {
+        if let Some(values) = integers.next() {
+            column.typed::<Int64Type>().write_batch(values, None, None)?;
+            values.clear();
+        } else if let Some(values) = numbers.next() {
+            column.typed::<DoubleType>().write_batch(values, None, None)?;
+            values.clear();
         }
-        group.close()?;
-        Ok(())
+        column.close()?;
     }
+    group.close()?;
+    Ok(())
 }
 
 /// Returns the schema of the table.
 fn table(extra: &Extra) -> Written<TypePtr> {
-    let elements = extra.layout.value_names();
-    let others = extra.stats.iter().chain(&elements).map(String::as_str);
-    let named = unique(others, &FIRST);
-    let columns = FIRST.into_iter().chain(named.iter().map(String::as_str)).enumerate().map(|(number, name)| {
-        let physical = if number < 3 { Physical::INT64 } else { Physical::DOUBLE };
-        Ok(Arc::new(Type::primitive_type_builder(name, physical).with_repetition(Repetition::REQUIRED).build()?))
+    let columns = column_names(extra).into_iter().enumerate().map(|(number, name)| {
+        let physical = if number < INTEGERS { Physical::INT64 } else { Physical::DOUBLE };
+        Ok(Arc::new(Type::primitive_type_builder(&name, physical).with_repetition(Repetition::REQUIRED).build()?))
     });
     let columns = columns.collect::<Written<Vec<_>>>()?;
     Ok(Arc::new(Type::group_type_builder("draws").with_fields(columns).build()?))
@@ -169,7 +137,7 @@ impl ParquetDraws {
         let rows = &mut self.rows;
         let written = output::write_atomically(&path, |file| {
             let write = begin(file, extra).and_then(|mut file| {
-                rows.write(&mut file)?;
+                write_group(rows, &mut file)?;
                 file.close().map(|_| ())
             });
             write.map_err(io_error)
@@ -287,11 +255,11 @@ fn write_to<W: Write + Send>(fit: &Fit, file: W) -> Written<()> {
         each_draw(chain, &stats, |draw| {
             rows.push(number, index, draw);
             index += 1;
-            if rows.len() >= limit { rows.write(&mut file) } else { Ok(()) }
+            if rows.len() >= limit { write_group(&mut rows, &mut file) } else { Ok(()) }
         })?;
     }
     if rows.len() > 0 {
-        rows.write(&mut file)?;
+        write_group(&mut rows, &mut file)?;
     }
     file.close().map(|_| ())
 }
