@@ -13,7 +13,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use sgmcmc_gradient::text::printable_lines;
 
 use arguments::Arguments;
@@ -22,7 +22,7 @@ use error::Error;
 /// Runs the program with the arguments of the process.
 pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
-    match commands::run(&arguments.command) {
+    match commands::run(&arguments.command, Arguments::command()) {
         Ok(code) => code,
         // The reader closed the pipe (for instance `head`). This is not an error.
         Err(Error::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,

@@ -52,7 +52,8 @@ benchmarks without these options:
 
 suites:
   accuracy [quickstart|covertype|hierarchical|mixture…] [--seed S] [--observations N] [--nuts-draws D] [--nuts-warm-up W]
-           [--grid-steps K] [--whiten-nuts true] [--reference CSV] [--write-reference CSV] [--export NPZ]
+           [--grid-steps K] [--whiten-nuts true] [--plain-nuts-draws D] [--plain-nuts-warm-up W]
+           [--reference CSV] [--write-reference CSV] [--export NPZ]
                              `auto` against SGLD tuned by hand, the Laplace approximation and NUTS: cost and errors;
                              all workloads by default; needs --features nuts, or a reference
   accuracy scaling [--max N] gradients of `auto` per effective draw as the data grow, up to N = 1e6 by default

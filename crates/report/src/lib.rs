@@ -3,6 +3,7 @@
 //! [`Plots`] adds the methods `plot` and `report` to a fit. [`Report`] is a self-contained HTML page with options.
 //! [`plot`] has the same plots as functions of slices. [`Gallery`] is a self-contained HTML page of arbitrary plots.
 
+mod draws;
 pub mod error;
 mod page;
 pub mod plot;

@@ -3,9 +3,9 @@
 use sgmcmc_diagnostics::{Description, quantiles};
 use sgmcmc_fit::{ChainDraws, Fit, Thresholds};
 
+use crate::draws::divergent;
 use crate::error::{Error, Result};
 use crate::plot::{self, Area, Frame, Interval, Line, Plot, Prior, Variable};
-use crate::plotter_groups::divergent;
 
 /// The largest number of panels of a plot.
 const MAX_PANELS: usize = 24;

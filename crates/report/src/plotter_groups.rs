@@ -1,7 +1,8 @@
 //! Plots of a fit that show its run or the arrays stored with it.
 
-use sgmcmc_fit::{Fit, Thresholds, Variable};
+use sgmcmc_fit::Thresholds;
 
+use crate::draws::{divergent, predictive, stored_prior};
 use crate::error::{Error, Result};
 use crate::plot::{self, Plot};
 use crate::plotter::{Plotter, variable};
@@ -133,44 +134,4 @@ impl Plotter<'_> {
         })?;
         self.prior_posterior(name, &plot::Prior::Draws(prior))
     }
-}
-
-/// Returns the draws of the prior of a value that are stored with the fit.
-pub(crate) fn stored_prior(fit: &Fit, index: usize) -> Option<Vec<f64>> {
-    let block = fit.layout().blocks().iter().find(|block| block.values.contains(&index))?;
-    let prior = fit.group("prior")?.variable(&block.name)?;
-    let width = block.values.len();
-    let first = index - block.values.start;
-    (prior.width() == width).then(|| prior.values.iter().skip(first).step_by(width).copied().collect())
-}
-
-/// Returns the observed data of a variable and the data sets drawn at evenly spaced draws.
-pub(crate) fn predictive<'f>(fit: &'f Fit, name: &str) -> Result<(&'f Variable, Vec<Vec<f64>>)> {
-    let find = |group: &str| fit.group(group).and_then(|group| group.variable(name));
-    let missing = |what: &str, remedy: &str| Error::Input {
-        plot: "predictive check",
-        reason: format!("the fit has no {what} of `{name}`; add them with `fit.{remedy}`"),
-    };
-    let observed = find("observed_data").ok_or_else(|| missing("observed data", "with_observed_data"))?;
-    let drawn =
-        find("posterior_predictive").filter(|drawn| drawn.has_draws() && drawn.width() == observed.values.len());
-    let drawn = drawn.ok_or_else(|| missing("predictive draws of this shape", "with_posterior_predictive"))?;
-    let lengths: Vec<usize> = fit.chains().iter().map(|chain| chain.len()).collect();
-    let rows: Vec<&[f64]> = lengths
-        .iter()
-        .enumerate()
-        .flat_map(|(chain, length)| (0..*length).map(move |draw| drawn.row(chain, draw)))
-        .collect();
-    Ok((observed, plot::spread(rows.len(), 40).map(|index| rows[index].to_vec()).collect()))
-}
-
-/// Returns whether each draw of each chain was made by a divergent transition. Empty if no chain recorded it.
-pub(crate) fn divergent(fit: &Fit) -> Vec<Vec<bool>> {
-    let flags = |chain: &sgmcmc_fit::ChainDraws| -> Vec<bool> {
-        chain.stat("diverging").map_or_else(|| vec![false; chain.len()], |stat| stat.iter().map(|x| *x > 0.0).collect())
-    };
-    if fit.chains().iter().all(|chain| chain.stat("diverging").is_none()) {
-        return Vec::new();
-    }
-    fit.chains().iter().map(flags).collect()
 }

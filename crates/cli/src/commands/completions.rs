@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
 use super::print::{print, print_complete};
@@ -29,18 +29,17 @@ pub(crate) struct Man {
 }
 
 /// Prints the completions of a shell.
-pub(super) fn completions(arguments: &Completions) -> Result<ExitCode, Error> {
+pub(super) fn completions(arguments: &Completions, mut program: clap::Command) -> Result<ExitCode, Error> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut crate::arguments::Arguments::command(), "sgmcmc", &mut script);
+    clap_complete::generate(arguments.shell, &mut program, "sgmcmc", &mut script);
     print_complete(&String::from_utf8_lossy(&script))
 }
 
 /// Writes the manual page of the program and of every command.
-pub(super) fn man(arguments: &Man) -> Result<ExitCode, Error> {
-    let mut command = crate::arguments::Arguments::command();
-    command.build();
-    let mut pages = vec![("sgmcmc".to_owned(), command.clone())];
-    let shown = command.get_subcommands().filter(|part| part.get_name() != "help" && !part.is_hide_set());
+pub(super) fn man(arguments: &Man, mut program: clap::Command) -> Result<ExitCode, Error> {
+    program.build();
+    let mut pages = vec![("sgmcmc".to_owned(), program.clone())];
+    let shown = program.get_subcommands().filter(|part| part.get_name() != "help" && !part.is_hide_set());
     pages.extend(shown.map(|part| (format!("sgmcmc-{}", part.get_name()), part.clone())));
     let files: Vec<_> =
         pages.into_iter().map(|(name, page)| (arguments.directory.join(format!("{name}.1")), name, page)).collect();

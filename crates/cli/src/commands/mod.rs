@@ -51,8 +51,8 @@ pub(crate) enum Command {
     Man(completions::Man),
 }
 
-/// Runs a command and returns the exit code.
-pub(crate) fn run(command: &Command) -> Result<ExitCode, Error> {
+/// Runs a command and returns the exit code. `program` is the definition of all commands.
+pub(crate) fn run(command: &Command, program: clap::Command) -> Result<ExitCode, Error> {
     match command {
         Command::Summary(arguments) => summary::run(arguments),
         Command::Check(arguments) => check::run(arguments),
@@ -65,7 +65,7 @@ pub(crate) fn run(command: &Command) -> Result<ExitCode, Error> {
         Command::Compare(arguments) => compare::run(arguments),
         Command::Diff(arguments) => diff::run(arguments),
         Command::Predict(arguments) => predict::run(arguments),
-        Command::Completions(arguments) => completions::completions(arguments),
-        Command::Man(arguments) => completions::man(arguments),
+        Command::Completions(arguments) => completions::completions(arguments, program),
+        Command::Man(arguments) => completions::man(arguments, program),
     }
 }

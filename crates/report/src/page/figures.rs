@@ -8,10 +8,10 @@ use sgmcmc_fit::{Fit, Summary, Thresholds};
 use super::Report;
 use super::html::{Escaped, number};
 use super::selection;
+use crate::draws::{divergent, predictive, stored_prior};
 use crate::error::Result;
 use crate::plot::{self, Frame, Plot, Prior};
 use crate::plotter::{ValueDraws, interval, statistic, statistics as names, variable};
-use crate::plotter_groups::{divergent, predictive, stored_prior};
 
 /// The largest number of rows of the forest plot.
 const FOREST_ROWS: usize = 60;

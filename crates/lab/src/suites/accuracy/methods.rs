@@ -13,7 +13,7 @@ use sgmcmc::{Builder, Fit, Summary};
 use super::comparison::Moments;
 use crate::Result;
 
-/// The number of chains of NUTS and of the grid. `auto` has its default.
+/// The number of chains of NUTS as a reference and of the grid. `auto` has its default.
 pub(super) const CHAINS: usize = 4;
 /// The number of draws of the Laplace approximation.
 const LAPLACE_DRAWS: usize = 1000;
@@ -140,7 +140,7 @@ pub(super) fn guessed<T: Target + Clone>(target: &T, start: &T::Params, seed: u6
     Ok(Row::new(format!("guessed: SGLD-CV, minibatch {minibatch}, h {h:e}"), &fit, seconds, gradients))
 }
 
-/// Runs NUTS with the full gradient and a diagonal mass matrix. Returns `None` without the feature `nuts`.
+/// Runs `chains` chains of NUTS with the full gradient and a diagonal mass matrix. Returns `None` without the feature `nuts`.
 ///
 /// # Errors
 ///
@@ -150,14 +150,15 @@ pub(super) fn nuts<T: Target>(
     target: &T,
     start: &T::Params,
     (warm_up, draws): (u64, usize),
+    chains: usize,
     seed: u64,
 ) -> Result<Option<Row>> {
     let begin = Instant::now();
-    let nuts = sgmcmc::algorithms::Nuts { warm_up, chains: CHAINS, seed, ..sgmcmc::algorithms::Nuts::default() };
+    let nuts = sgmcmc::algorithms::Nuts { warm_up, chains, seed, ..sgmcmc::algorithms::Nuts::default() };
     let fit = nuts.sample(target, start, draws)?;
     let seconds = begin.elapsed().as_secs_f64();
     let gradients = Gradients { tuning: 0.0, sampling: sampling_gradients(fit.info()) };
-    let method = format!("NUTS, warm-up {warm_up}, {draws} draws per chain");
+    let method = format!("NUTS, warm-up {warm_up}, {chains} × {draws} draws");
     Ok(Some(Row::new(method, &fit, seconds, gradients)))
 }
 
@@ -195,6 +196,7 @@ pub(super) fn nuts<T: Target>(
     _target: &T,
     _start: &T::Params,
     _length: (u64, usize),
+    _chains: usize,
     _seed: u64,
 ) -> Result<Option<Row>> {
     Ok(None)

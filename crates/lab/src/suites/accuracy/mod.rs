@@ -2,7 +2,7 @@
 //!
 //! | subcommand | question | criterion |
 //! |---|---|---|
-//! | workloads ([`workloads`]) | cost and errors of `auto`, of SGLD tuned by hand, of NUTS and of the Laplace approximation | `auto` is within the tolerances, or its check finds a problem |
+//! | workloads ([`workloads`]) | cost and errors of `auto`, of SGLD tuned by hand, of NUTS and of the Laplace approximation | those of [`criteria`] |
 //! | `scaling` | gradients per effective draw of `auto` as N grows | log-log slope of sampling at most 0.1 |
 //! | `posteriordb` | errors of `auto` on the reference posteriors | within the tolerances, or its check finds a problem |
 //!
@@ -13,6 +13,7 @@
 //! conditions. Speeds of different invocations do not.
 
 mod comparison;
+mod criteria;
 mod export;
 mod hand_tuned;
 mod methods;
@@ -30,7 +31,8 @@ use std::path::Path;
 use sgmcmc::prelude::TensorTree;
 
 use self::comparison::{Differences, Moments, Verdict};
-use self::methods::Row;
+use self::criteria::{Criterion, Results};
+use self::methods::{CHAINS, Row};
 use self::table::Entry;
 use self::workloads::Workload;
 use crate::Result;
@@ -43,12 +45,16 @@ pub(crate) const SECTION: &str = "untuned";
 /// The smallest effective sample size of a run of NUTS that is a reference.
 const REFERENCE_ESS: f64 = 200.0;
 
+/// The number of chains of the short run of NUTS for its speed: one for each of two cores.
+const PLAIN_CHAINS: usize = 2;
+
 /// The settings of a comparison. Empty file names are no files.
 struct Options {
     seed: u64,
     observations: Option<usize>,
     nuts: (u64, usize),
     whitens_nuts: bool,
+    plain_nuts: (u64, usize),
     grid_steps: u64,
     reference: String,
     write_reference: String,
@@ -94,6 +100,10 @@ fn compare_workloads(names: &[&str], flags: &[String]) -> Result<Outcome> {
         observations: (observations > 0).then_some(observations),
         nuts: (warm_up, draws),
         whitens_nuts: flags.get("whiten-nuts", false, "run NUTS in coordinates whitened by the draws of `auto`")?,
+        plain_nuts: (
+            flags.get("plain-nuts-warm-up", 60, "warm-up iterations of the short run of NUTS for its speed")?,
+            flags.get("plain-nuts-draws", 0, "draws of its two chains in the coordinates of the model; 0 omits it")?,
+        ),
         grid_steps: flags.get("grid-steps", 20_000, "steps per chain of a setting of the grid; 0 omits the grid")?,
         reference: file(&mut flags, "reference", "CSV with name,mean,sd to compare with, instead of NUTS")?,
         write_reference: file(&mut flags, "write-reference", "CSV for the moments of NUTS")?,
@@ -109,30 +119,28 @@ fn compare_workloads(names: &[&str], flags: &[String]) -> Result<Outcome> {
     if has_file && names.len() > 1 {
         return Err("--reference, --write-reference and --export need one workload".into());
     }
-    let mut verdicts = Vec::new();
+    let mut criteria = Vec::new();
     for name in names {
-        let verdict = match *name {
+        criteria.extend(match *name {
             "covertype" => compare(&workloads::covertype(options.observations)?, &options)?,
             "hierarchical" => compare(&workloads::hierarchical(options.observations)?, &options)?,
             "mixture" => compare(&workloads::mixture(options.observations)?, &options)?,
             _ => compare(&workloads::quickstart(options.observations)?, &options)?,
-        };
-        verdicts.extend(verdict);
+        });
     }
-    if verdicts.is_empty() {
+    if !criteria.iter().any(Criterion::judged) {
         return Ok(Outcome::NotJudged);
     }
-    Ok(Outcome::from_failures(verdicts.iter().filter(|verdict| verdict.failed()).count()))
+    Ok(Outcome::from_failures(criteria.iter().filter(|criterion| criterion.failed()).count()))
 }
 
-/// Runs all methods on a workload and prints their table. Returns the verdict on `auto`, or `None` if there is no
-/// reference.
-fn compare<P: TensorTree, D: TensorTree>(workload: &Workload<P, D>, options: &Options) -> Result<Option<Verdict>> {
+/// Runs all methods on a workload, and prints their table and the criteria.
+fn compare<P: TensorTree, D: TensorTree>(workload: &Workload<P, D>, options: &Options) -> Result<Vec<Criterion>> {
     let Workload { name, title, target, start, columns } = workload;
     println!("\n{title}");
     if !options.export.is_empty() {
         export::write(Path::new(&options.export), columns)?;
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let stored = match options.reference.as_str() {
         "" => None,
@@ -150,7 +158,7 @@ fn compare<P: TensorTree, D: TensorTree>(workload: &Workload<P, D>, options: &Op
         let row = if options.whitens_nuts {
             methods::whitened_nuts(target, start, &fit, options.nuts, options.seed).transpose()
         } else {
-            methods::nuts(target, start, options.nuts, options.seed).transpose()
+            methods::nuts(target, start, options.nuts, CHAINS, options.seed).transpose()
         };
         if row.is_none() {
             println!("  NUTS is omitted: it needs --features nuts");
@@ -158,6 +166,11 @@ fn compare<P: TensorTree, D: TensorTree>(workload: &Workload<P, D>, options: &Op
         row
     };
     let nuts = nuts.map(|row| Entry::new("NUTS", row));
+    let plain = match options.plain_nuts.1 {
+        0 => None,
+        _ => methods::nuts(target, start, options.plain_nuts, PLAIN_CHAINS, options.seed).transpose(),
+    };
+    let plain = plain.map(|row| Entry::new("NUTS, short", row));
     if let (Some(Entry { row: Ok(row), .. }), false) = (&nuts, options.write_reference.is_empty()) {
         reference::write(Path::new(&options.write_reference), title, &row.moments)?;
     }
@@ -179,17 +192,25 @@ fn compare<P: TensorTree, D: TensorTree>(workload: &Workload<P, D>, options: &Op
         Some(reference) => Some(Verdict::new(&fit, &Differences::new(&auto.moments, reference)?)),
         None => None,
     };
+    let grid = grid.map(|row| Entry::new("SGLD-CV, tuned by hand", row));
+    let guessed = guessed.map(|row| Entry::new("SGLD-CV, guessed settings", row));
+    let results = Results {
+        fit: &fit,
+        auto: &auto,
+        verdict: verdict.as_ref(),
+        by_hand: grid.as_ref().and_then(Entry::row),
+        guessed: guessed.as_ref().and_then(Entry::row),
+        nuts: plain.as_ref().or(nuts.as_ref()).and_then(Entry::row),
+    };
+    let criteria = criteria::judge(name, &results);
     let mut entries = vec![Entry::new("auto", Ok(auto))];
-    entries.extend(grid.map(|row| Entry::new("SGLD-CV, tuned by hand", row)));
-    entries.extend(guessed.map(|row| Entry::new("SGLD-CV, guessed settings", row)));
+    entries.extend(grid.into_iter().chain(guessed));
     entries.push(Entry::new("Laplace approximation", laplace));
-    entries.extend(nuts);
+    entries.extend(nuts.into_iter().chain(plain));
     table::print(title, &entries, reference.as_deref())?;
-    match &verdict {
-        Some(verdict) => println!("{name}: auto: {}", verdict.describe()),
-        None => println!("{name}: auto is not judged, because there is no reference"),
-    }
-    Ok(verdict)
+    println!("criteria of {name}:");
+    criteria.iter().for_each(|criterion| println!("  {}", criterion.line()));
+    Ok(criteria)
 }
 
 /// Returns the moments of NUTS, if it has enough effective draws.

@@ -69,7 +69,7 @@ pub(super) fn run<T: Target + Clone>(
     let seconds = begin.elapsed().as_secs_f64();
     let gradients = Gradients { tuning: 0.0, sampling: sampling_gradients(whitened_fit.info()) };
     let chains = whitened_fit.chains().iter().map(|chain| to_values(chain, &layout, &affine)).collect::<Result<_>>()?;
-    let method = format!("NUTS, whitened, warm-up {warm_up}, {draws} draws per chain");
+    let method = format!("NUTS, whitened, warm-up {warm_up}, {CHAINS} × {draws} draws");
     Ok(Row::new(method, &Fit::new(layout, chains)?, seconds, gradients))
 }
 
