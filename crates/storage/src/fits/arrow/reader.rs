@@ -47,30 +47,25 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
     let mut file = File::open(path).map_err(|error| Error::file(path, Problem::Io(error)))?;
     let mut budget = Budget::new(limit);
     // The decoder may panic on a damaged file. The panic is converted to an error.
-    let read = catch_unwind(AssertUnwindSafe(|| read_table(&mut file, &mut budget)));
-    let damaged = |_| Err((FilePosition::default(), Problem::Corrupt { detail: "its blocks make no sense".into() }));
-    let table = read.unwrap_or_else(damaged).map_err(|(position, problem)| Error::at(path, position, problem))?;
+    let read = catch_unwind(AssertUnwindSafe(|| read_table(path, &mut file, &mut budget)));
+    let table = read.unwrap_or_else(|_| Err(Error::file(path, corrupt("its blocks make no sense".into()))))?;
     table.into_fit(path)
 }
 
-/// A problem and its position.
-type Located = (FilePosition, Problem);
-
 /// Reads all record batches.
-fn read_table(file: &mut File, budget: &mut Budget) -> Result<DrawsTable, Located> {
-    let whole = |problem| (FilePosition::default(), problem);
+fn read_table(path: &Path, file: &mut File, budget: &mut Budget) -> Result<DrawsTable> {
+    let whole = |problem| Error::file(path, problem);
     let length = file.seek(SeekFrom::End(0)).map_err(|error| whole(Problem::Io(error)))?;
     let footer = read_footer(file, length, budget).map_err(whole)?;
     let footer = root_as_footer(&footer).map_err(|error| whole(corrupt(error.to_string())))?;
-    let decoder = decoder(&footer).map_err(whole)?;
-    let Decoder { decoder, mut table } = decoder;
+    let Decoder { decoder, mut table } = decoder(&footer).map_err(whole)?;
     for block in footer.recordBatches().into_iter().flatten() {
         let content = read_block(file, block, length, budget).map_err(whole)?;
         let batch = decoder.read_record_batch(block, &content).map_err(|error| whole(problem(error)))?;
         let Some(batch) = batch else { continue };
         for ((name, column), values) in table.names.iter().zip(batch.columns()).zip(&mut table.columns) {
             append(column, values, budget)
-                .map_err(|problem| (FilePosition::default().column(name.clone()), problem))?;
+                .map_err(|problem| Error::at(path, FilePosition::default().column(name.clone()), problem))?;
         }
     }
     table.check().map_err(whole)?;
