@@ -62,6 +62,6 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Writes a file atomically.
 pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    sgmcmc_files::write_atomically(path, |file| file.write_all(bytes))
+    sgmcmc_output::write_atomically(path, |file| file.write_all(bytes))
         .map_err(|source| Error::Write { path: path.to_owned(), source })
 }

@@ -12,7 +12,7 @@ pub mod runs;
 pub mod source;
 
 #[doc(inline)]
-pub use sgmcmc_files as output;
+pub use sgmcmc_output as output;
 
 pub use error::{Error, FileError, FilePosition, Problem, Result};
 pub use limit::{memory_limit, set_memory_limit};

@@ -15,7 +15,7 @@ use sgmcmc::gradient::FullGradient;
 use sgmcmc::run::CheckpointInterval;
 use sgmcmc::sink::Memory;
 use sgmcmc::storage::{CsvDraws, FileCheckpoints};
-use sgmcmc_files::fault::{Fault, Injector};
+use sgmcmc_output::fault::{Fault, Injector};
 use sgmcmc_testkit::models::Case;
 use sgmcmc_testkit::models::logistic::Logistic;
 

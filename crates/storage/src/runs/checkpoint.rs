@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use sgmcmc_files::{File, create_dir_all, sync_directory, write_atomically};
+use sgmcmc_output::{File, create_dir_all, sync_directory, write_atomically};
 use sgmcmc_fit::Fit;
 use sgmcmc_fit::checkpoint::{CheckpointStore, Claim, saved_fit};
 use sgmcmc_gradient::{Error, Result};
