@@ -18,6 +18,8 @@ mod health;
 mod info;
 mod join;
 mod loo_pit;
+#[doc(hidden)]
+pub mod notebook;
 mod outcome;
 mod pointwise;
 mod predictions;
@@ -40,7 +42,7 @@ pub use difference::{FitDifference, ValueDifference};
 pub use draws::ChainDraws;
 pub use fit::Fit;
 pub use groups::{Group, Variable};
-pub use health::{BlockNoise, Efficiency, EstimatorNoise, Health, NoiseReport, Shift, StepHalving};
+pub use health::{BlockNoise, Efficiency, EstimatorNoise, Health, NoisePoint, NoiseReport, Shift, StepHalving};
 pub use info::{Communication, RunInfo, TuningRecord};
 pub use outcome::ChainOutcome;
 pub use pointwise::Pointwise;

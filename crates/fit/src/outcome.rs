@@ -1,5 +1,7 @@
 //! Outcomes of chains.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use sgmcmc_gradient::Error;
 
@@ -13,6 +15,7 @@ use sgmcmc_gradient::Error;
 ///
 /// let fit = Fit::new(Layout::vector("theta", 1), vec![ChainDraws::new(1, vec![])])?;
 /// assert_eq!(fit.outcomes(), [ChainOutcome::Complete]);
+/// assert_eq!(fit.outcomes()[0].to_string(), "complete");
 /// let fit = fit.with_outcomes(vec![ChainOutcome::Stopped])?;
 /// assert!(fit.summary().warnings()[0].contains("was stopped"));
 /// # Ok::<(), sgmcmc::Error>(())
@@ -32,6 +35,17 @@ impl ChainOutcome {
     /// Returns whether the chain failed because it diverged: a gradient or a position was no longer finite.
     pub fn is_divergence(&self) -> bool {
         matches!(self, Self::Failed(Error::Diverged { .. } | Error::RecordedDivergence { .. }))
+    }
+}
+
+/// Shows the outcome in words: "complete", "stopped", or "failed" with the reason.
+impl fmt::Display for ChainOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Complete => f.write_str("complete"),
+            Self::Stopped => f.write_str("stopped"),
+            Self::Failed(error) => write!(f, "failed: {error}"),
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! Plots of a fit that show its run or the arrays stored with it.
 
-use sgmcmc_fit::Thresholds;
+use sgmcmc_fit::{NoisePoint, NoiseReport, Thresholds};
 
 use crate::draws::{divergent, predictive, stored_prior};
 use crate::error::{Error, Result};
-use crate::plot::{self, Plot};
+use crate::plot::{self, Line, Plot};
 use crate::plotter::{Plotter, variable};
 
 impl Plotter<'_> {
@@ -62,6 +62,37 @@ impl Plotter<'_> {
             return Err(self.unknown_statistic("energy"));
         }
         plot::energy(&chains, &self.frame.titled(self.title.as_deref().unwrap_or("energy")))
+    }
+
+    /// Draws the noise of minibatch gradients over iterations, as measured by [`Fit::gradient_noise`]: the base-10 logarithm of
+    /// the total variance, of plain minibatches in the color of chain 0 and with control variates in that of chain 1.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the plotting crate fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let data = Dataset::new(array(vec![0.5, 1.5, 1.0, 0.0], [4])?)?;
+    /// let model = Model::new(|theta: Tensor<1>, x: Tensor<1>| (x - theta).square() * -0.5);
+    /// let start = zeros([1]);
+    /// let fit = sgld(&model, &data, 0.1).minibatch(2).seed(1).sample(&start, 500)?;
+    /// let noise = fit.gradient_noise(&model.with(&data), &start, 2)?;
+    /// assert!(fit.plot().gradient_noise(&noise)?.svg().contains("gradient noise"));
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
+    pub fn gradient_noise(&self, noise: &NoiseReport) -> Result<Plot> {
+        let line = |variance: fn(&NoisePoint) -> f64| Line {
+            iterations: noise.points.iter().map(|point| point.iteration).collect(),
+            values: noise.points.iter().map(|point| variance(point).log10()).collect(),
+        };
+        let lines = [line(|point| point.plain), line(|point| point.controlled)];
+        let title = "log10 of the gradient noise: minibatches (blue), control variates (orange)";
+        let frame = self.frame.titled(self.title.as_deref().unwrap_or(title)).legend(false);
+        plot::over_iterations(&lines, &frame)
     }
 
     /// Draws parallel coordinates of the values that the patterns `names` select, with divergent transitions in another

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use sgmcmc_fit::{ChainOutcome, Fit, TuningRecord, count};
+use sgmcmc_fit::{Fit, TuningRecord, count};
 use sgmcmc_gradient::text::printable;
 use sgmcmc_storage::fits;
 
@@ -35,11 +35,8 @@ fn describe(fit: &Fit, path: &Path, format: &str) -> String {
     }
     lines.extend([String::new(), "chains".to_owned()]);
     for (number, (chain, outcome)) in fit.chains().iter().zip(fit.outcomes()).enumerate() {
-        let outcome = match outcome {
-            ChainOutcome::Complete => "complete".to_owned(),
-            ChainOutcome::Stopped => "stopped".to_owned(),
-            ChainOutcome::Failed(error) => format!("failed: {}", printable(&error.to_string())),
-        };
+        let outcome = outcome.to_string();
+        let outcome = printable(&outcome);
         lines.push(format!("  {number}  {}, {outcome}", count(chain.len(), "draw")));
     }
     let stats: Vec<&str> =

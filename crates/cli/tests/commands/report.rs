@@ -29,7 +29,7 @@ fn several_fits_are_compared_on_a_page() {
     let output = sgmcmc(&["report", text(&one), text(&apart), "-o", text(&page)]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let page = std::fs::read_to_string(page).unwrap();
-    for part in ["Differences to one.sgmcmc", "stacking weight", "Do not trust this fit yet", "4 values in all fits"] {
+    for part in ["Differences to one.sgmcmc", "stacking weight", "do not trust this fit yet", "4 values in all fits"] {
         assert!(page.contains(part), "{part}");
     }
     let report = folder.path().join("one.html");

@@ -43,18 +43,23 @@ pub(super) fn findings(
     let rows: Vec<NamedRow<'_>> = summary.named_rows().filter(|(name, _)| !degenerate.contains(name)).collect();
     let mut findings = Vec::new();
     findings.extend(disagreement(fit, &rows, thresholds));
-    findings.extend(effective_draws(fit, &rows, thresholds, !findings.is_empty()));
+    let disagree = !findings.is_empty();
+    findings.extend(effective_draws(fit, &rows, thresholds, disagree));
     findings.extend(worst(&rows, |row| row.mcse_mean / row.sd, thresholds.mcse_share).map(|(share, names)| {
         let what = format!(
             "means are rough: their Monte Carlo error is up to {} % of the sd, above {} %",
             above(100.0 * share, 100.0 * thresholds.mcse_share, 0),
             100.0 * thresholds.mcse_share
         );
-        Finding::new(Severity::Warning, what, "run longer, or reduce the variance afterwards with `zero_variance`")
-            .about(names)
+        let remedy =
+            if disagree { AGREE_FIRST } else { "run longer, or reduce the variance afterwards with `zero_variance`" };
+        Finding::new(Severity::Warning, what, remedy).about(names)
     }));
     findings.into_iter().chain(degenerate.findings).collect()
 }
+
+/// The remedy of findings that follow from chains that disagree.
+const AGREE_FIRST: &str = "make the chains agree first";
 
 /// Returns a finding if R-hat is too large.
 fn disagreement(fit: &Fit, rows: &[NamedRow<'_>], thresholds: &Thresholds) -> Option<Finding> {
@@ -85,11 +90,7 @@ fn effective_draws(fit: &Fit, rows: &[NamedRow<'_>], thresholds: &Thresholds, di
         parts.join(" and "),
         thresholds.ess_per_chain
     );
-    let remedy = if disagree {
-        "make the chains agree first"
-    } else {
-        "run longer, or use a larger step size or a method with momentum"
-    };
+    let remedy = if disagree { AGREE_FIRST } else { "run longer, or use a larger step size or a method with momentum" };
     let mut names: Vec<String> = bulk.into_iter().flat_map(|(_, names)| names).collect();
     names.extend(tail.into_iter().flat_map(|(_, names)| names));
     let mut seen = HashSet::new();

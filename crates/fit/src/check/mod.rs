@@ -16,6 +16,15 @@ use super::{Fit, Summary};
 use crate::text::count;
 
 /// The severity of a finding.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::fit::Severity;
+///
+/// assert!(Severity::Problem < Severity::Warning);
+/// assert_eq!(Severity::Note.to_string(), "note");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -214,30 +223,41 @@ impl Check {
 /// The largest number of values that are listed in a finding.
 const LISTED: usize = 5;
 
-impl fmt::Display for Check {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Finding {
+    /// Returns the names of the worst values and the number of the others, or an empty text.
+    pub(crate) fn listed_parameters(&self) -> String {
+        let listed = &self.parameters[..self.parameters.len().min(LISTED)];
+        let hidden = self.parameters.len() - listed.len();
+        let names = listed.join(", ");
+        let names = printable(&names);
+        if hidden > 0 { format!("{names} and {hidden} more") } else { names.into_owned() }
+    }
+}
+
+impl Check {
+    /// Returns the verdict in one line.
+    pub(crate) fn verdict(&self) -> String {
         let number = |severity| self.findings.iter().filter(|finding| finding.severity == severity).count();
         let (problems, warnings) = (number(Severity::Problem), number(Severity::Warning));
+        let (problem_count, warning_count) = (count(problems, "problem"), count(warnings, "warning"));
         match (problems, warnings) {
-            (0, 0) => write!(f, "no problem found")?,
+            (0, 0) => "no problem found".to_owned(),
             (0, _) if self.bias_is_unknown() => {
-                write!(f, "no problem found, but bias was not examined; {}", count(warnings, "warning"))?;
+                format!("no problem found, but bias was not examined; {warning_count}")
             }
-            (0, _) => write!(f, "no problem found, {}", count(warnings, "warning"))?,
-            _ => {
-                let (problems, warnings) = (count(problems, "problem"), count(warnings, "warning"));
-                write!(f, "{problems}, {warnings}: do not trust this fit yet")?;
-            }
+            (0, _) => format!("no problem found, {warning_count}"),
+            _ => format!("{problem_count}, {warning_count}: do not trust this fit yet"),
         }
+    }
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.verdict())?;
         for finding in &self.findings {
             write!(f, "\n\n{}: {}", finding.severity, printable_lines(&finding.what))?;
             if !finding.parameters.is_empty() {
-                let listed = &finding.parameters[..finding.parameters.len().min(LISTED)];
-                write!(f, "\n  in {}", printable(&listed.join(", ")))?;
-                let hidden = finding.parameters.len() - listed.len();
-                if hidden > 0 {
-                    write!(f, " and {hidden} more")?;
-                }
+                write!(f, "\n  in {}", finding.listed_parameters())?;
             }
             write!(f, "\n  → {}", finding.remedy)?;
         }

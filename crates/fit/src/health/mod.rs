@@ -6,7 +6,7 @@ mod noise;
 use std::fmt;
 
 pub use halving::{Shift, StepHalving};
-pub use noise::{BlockNoise, EstimatorNoise, NoiseReport};
+pub use noise::{BlockNoise, EstimatorNoise, NoisePoint, NoiseReport};
 
 use super::check::{Finding, Severity, Thresholds};
 use super::{Bias, ChainOutcome, Fit, Summary};

@@ -37,6 +37,17 @@ pub struct BlockNoise {
     pub controlled: f64,
 }
 
+/// The noise of minibatch gradients at one draw.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NoisePoint {
+    /// The iteration of the draw.
+    pub iteration: u64,
+    /// The sum of the variances of all coordinates of the plain minibatch estimate.
+    pub plain: f64,
+    /// The same of the estimate with control variates.
+    pub controlled: f64,
+}
+
 /// The noise of minibatch gradients at a few draws of a fit. [`Fit::gradient_noise`] measures it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NoiseReport {
@@ -49,6 +60,8 @@ pub struct NoiseReport {
     pub controlled: EstimatorNoise,
     /// The noise of each parameter.
     pub blocks: Vec<BlockNoise>,
+    /// The noise at each draw, in the order of the iterations.
+    pub points: Vec<NoisePoint>,
     /// True if the run used control variates or another variance-reduced estimator.
     pub run_is_controlled: bool,
 }
@@ -71,20 +84,25 @@ impl Fit {
         let scheme = WithoutReplacement::new(minibatch);
         let (plain, controlled) = (MinibatchGradient::new(scheme), ControlVariate::new(scheme).with_center(center));
         let rows: Vec<&[f64]> = parameters.chains.iter().flat_map(|chain| chain.rows()).collect();
+        let iterations: Vec<u64> = parameters.chains.iter().flat_map(|chain| chain.iterations()).copied().collect();
         let stride = rows.len().div_ceil(POINTS).max(1);
         let (mut signal, mut noises) = (vec![0.0; layout.dim()], [vec![0.0; layout.dim()], vec![0.0; layout.dim()]]);
-        let points = rows.iter().step_by(stride).count().max(1) as f64;
-        for (seed, row) in rows.iter().step_by(stride).enumerate() {
+        let count = rows.iter().step_by(stride).count().max(1) as f64;
+        let mut points = Vec::new();
+        for (seed, (row, iteration)) in rows.iter().zip(iterations).step_by(stride).enumerate() {
             let theta = layout.coordinates(row)?;
             let measured = [
                 measure(&plain, evaluator.as_mut(), &theta, seed as u64)?,
                 measure(&controlled, evaluator.as_mut(), &theta, seed as u64)?,
             ];
-            signal.iter_mut().zip(measured[0].exact()).for_each(|(sum, g)| *sum += g * g / points);
+            signal.iter_mut().zip(measured[0].exact()).for_each(|(sum, g)| *sum += g * g / count);
             for (sum, noise) in noises.iter_mut().zip(&measured) {
-                sum.iter_mut().zip(noise.variance()).for_each(|(sum, variance)| *sum += variance / points);
+                sum.iter_mut().zip(noise.variance()).for_each(|(sum, variance)| *sum += variance / count);
             }
+            let [plain, controlled] = measured.map(|noise| noise.variance().iter().sum());
+            points.push(NoisePoint { iteration, plain, controlled });
         }
+        points.sort_by_key(|point| point.iteration);
         let [plain, controlled] = &noises;
         let noise = |variance: &[f64]| EstimatorNoise { variance: variance.iter().sum() };
         let root = |squares: &[f64]| (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt();
@@ -99,6 +117,7 @@ impl Fit {
             plain: noise(plain),
             controlled: noise(controlled),
             blocks: layout.blocks().iter().map(block).collect(),
+            points,
             run_is_controlled: self.info.has_reduced_variance(),
         })
     }

@@ -2,6 +2,7 @@
 
 mod columns;
 mod export;
+mod html;
 mod options;
 mod table;
 

@@ -20,8 +20,7 @@ const SHOWN: usize = 5;
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines: Vec<TableLine> =
-            self.blocks.iter().flat_map(|(name, range)| self.lines(name, range.clone())).collect();
+        let lines = self.table_lines();
         let mut widths: Vec<usize> = self.columns.iter().map(|column| column.name.len()).collect();
         let mut first = 0;
         for line in &lines {
@@ -52,12 +51,19 @@ impl fmt::Display for Summary {
 }
 
 /// A line of the table.
-enum TableLine {
+pub(super) enum TableLine {
+    /// The name of a value and its cells.
     Row(String, Vec<String>),
+    /// The number of values that are not shown, and how to see them.
     Folded(String),
 }
 
 impl Summary {
+    /// Returns the lines of all parameters.
+    pub(super) fn table_lines(&self) -> Vec<TableLine> {
+        self.blocks.iter().flat_map(|(name, range)| self.lines(name, range.clone())).collect()
+    }
+
     /// Returns the lines of one parameter, folded if it is long.
     fn lines(&self, name: &str, range: Range<usize>) -> Vec<TableLine> {
         let (names, rows) = (&self.names[range.clone()], &self.rows[range.clone()]);

@@ -40,20 +40,12 @@ const COLORS: [&str; 8] = ["blue", "orange", "green", "pink", "ocher", "light bl
 pub fn comparison(fits: &[(&str, &Fit)]) -> Result<Gallery> {
     let names: Vec<&str> = fits.iter().map(|(name, _)| *name).collect();
     let mut page = Gallery::new(names.join(", ")).about(&format!("Comparison of {}.", count(fits.len(), "fit")));
-    page = page.section("Verdicts", "");
-    for (name, fit) in fits {
-        let check = fit.check();
-        let first = check.findings().first().map_or_else(String::new, |finding| format!(" First: {}.", finding.what));
-        let draws: usize = fit.chains().iter().map(|chain| chain.len()).sum();
-        let verdict = if check.passed() { "No problem found." } else { "Do not trust this fit yet." };
-        let text = format!("{} of {}. {verdict}{first}", count(draws, "draw"), fit.describe_chains());
-        page = page.plots(name, &text, &[]);
-    }
+    let verdicts: Vec<Vec<String>> = fits.iter().map(|(name, fit)| verdict(name, fit)).collect();
+    page = page.section("Verdicts", "").table(&["fit", "verdict", "draws", "chains", "first finding"], &verdicts);
     if let Some(rows) = accuracy(fits) {
-        page = page.section("Predictive accuracy", "The best model first, by leave-one-out cross-validation.");
-        for (name, text) in rows {
-            page = page.plots(&name, &text, &[]);
-        }
+        page = page
+            .section("Predictive accuracy", "The best model first, by leave-one-out cross-validation.")
+            .table(&["model", "elpd", "se", "difference", "se", "stacking weight", "Pareto k too large"], &rows);
     }
     if let Some(((first, reference), others)) = fits.split_first() {
         page = page.section(&format!("Differences to {first}"), "");
@@ -64,29 +56,35 @@ pub fn comparison(fits: &[(&str, &Fit)]) -> Result<Gallery> {
     values(page, fits)
 }
 
-/// Returns a sentence about each model, the best first, or `None` if the fits have no comparable log-likelihoods.
-fn accuracy(fits: &[(&str, &Fit)]) -> Option<Vec<(String, String)>> {
+/// Returns the row of a fit in the table of verdicts.
+fn verdict(name: &str, fit: &Fit) -> Vec<String> {
+    let check = fit.check();
+    let draws: usize = fit.chains().iter().map(|chain| chain.len()).sum();
+    let first = check.findings().first().map_or_else(|| "–".to_owned(), |finding| finding.what.clone());
+    let verdict = if check.passed() { "✓ no problem found" } else { "✗ do not trust this fit yet" };
+    vec![name.to_owned(), verdict.to_owned(), draws.to_string(), fit.describe_chains(), first]
+}
+
+/// Returns a row about each model, the best first, or `None` if the fits have no comparable log-likelihoods.
+fn accuracy(fits: &[(&str, &Fit)]) -> Option<Vec<Vec<String>>> {
     let loos: Option<Vec<_>> = fits.iter().map(|(_, fit)| fit.log_likelihood().ok()?.loo().ok()).collect();
     let loos = loos?;
     let models: Vec<ModelEstimates<'_>> =
         loos.iter().map(|loo| ModelEstimates { elpd_i: &loo.elpd_i, p: loo.p }).collect();
     let rows = compare(&models, ModelWeights::Stacking).ok()?;
-    let sentence = |row: &sgmcmc_diagnostics::loo::ComparedModel| {
-        let text = format!(
-            "elpd {:.1}, standard error {:.1}; {:.1} below the best, standard error {:.1}; stacking weight {:.3}; {} of {} Pareto k \
-             above {:.2}.",
-            row.elpd,
-            row.se,
-            row.difference,
-            row.difference_se,
-            row.weight,
-            loos[row.index].above,
-            loos[row.index].pareto_k.len(),
-            loos[row.index].good_k
-        );
-        (fits[row.index].0.to_owned(), text)
+    let row = |row: &sgmcmc_diagnostics::loo::ComparedModel| {
+        let loo = &loos[row.index];
+        vec![
+            fits[row.index].0.to_owned(),
+            format!("{:.1}", row.elpd),
+            format!("{:.1}", row.se),
+            format!("{:.1}", row.difference),
+            format!("{:.1}", row.difference_se),
+            format!("{:.3}", row.weight),
+            format!("{} of {} (above {:.2})", loo.above, loo.pareto_k.len(), loo.good_k),
+        ]
     };
-    Some(rows.iter().map(sentence).collect())
+    Some(rows.iter().map(row).collect())
 }
 
 /// Adds the forest plot and the densities of the values that all fits have.

@@ -11,7 +11,7 @@ use crate::plot::Plot;
 /// # Examples
 ///
 /// ```
-/// use sgmcmc::report::{Frame, Gallery, plot};
+/// use sgmcmc::report::{Gallery, plot::{self, Frame}};
 ///
 /// let ranks = plot::calibration(&[9, 11, 10], &Frame::new("beta"))?;
 /// let page = Gallery::new("Calibration").section("Logistic regression", "").plots("SGLD", "`beta` is calibrated.", &[ranks]);
@@ -70,13 +70,46 @@ impl Gallery {
             Escaped(heading),
             words(text)
         );
+        self.append(&article);
+        self
+    }
+
+    /// Adds a table to the last section. The first cell of a row is its name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::report::Gallery;
+    ///
+    /// let rows = [vec!["linear".to_owned(), "-120.3".to_owned()]];
+    /// let page = Gallery::new("Models").table(&["model", "elpd"], &rows);
+    /// assert!(page.html().contains("<tr><th>linear</th><td>-120.3</td></tr>"));
+    /// ```
+    #[must_use]
+    pub fn table(mut self, columns: &[&str], rows: &[Vec<String>]) -> Self {
+        let header: String = columns.iter().map(|name| format!("<th>{}</th>", Escaped(name))).collect();
+        let row = |cells: &Vec<String>| {
+            let cell = |(number, text): (usize, &String)| match number {
+                0 => format!("<th>{}</th>", Escaped(text)),
+                _ => format!("<td>{}</td>", words(text)),
+            };
+            format!("<tr>{}</tr>\n", cells.iter().enumerate().map(cell).collect::<String>())
+        };
+        let body: String = rows.iter().map(row).collect();
+        self.append(&format!(
+            "<div class=\"scroll plain\"><table><thead><tr>{header}</tr></thead><tbody>\n{body}</tbody></table></div>\n"
+        ));
+        self
+    }
+
+    /// Appends HTML to the last section, or to a new one without a heading.
+    fn append(&mut self, html: &str) {
         match self.sections.last_mut() {
-            Some(section) => section.articles += &article,
+            Some(section) => section.articles += html,
             None => {
-                self.sections.push(Section { heading: String::new(), text: String::new(), articles: article });
+                self.sections.push(Section { heading: String::new(), text: String::new(), articles: html.to_owned() })
             }
         }
-        self
     }
 
     /// Returns the page as text.

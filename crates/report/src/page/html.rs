@@ -1,26 +1,6 @@
 //! HTML text: escaping, templates and numbers.
 
-use std::fmt;
-
-use sgmcmc_gradient::text::printable_lines;
-
-/// Text that is escaped for an element or an attribute when it is displayed.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Escaped<'t>(pub(super) &'t str);
-
-impl fmt::Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Some HTML parsers stop at NUL, and bidirectional control characters can disguise names.
-        printable_lines(self.0).chars().try_for_each(|c| match c {
-            '<' => f.write_str("&lt;"),
-            '>' => f.write_str("&gt;"),
-            '&' => f.write_str("&amp;"),
-            '"' => f.write_str("&quot;"),
-            '\'' => f.write_str("&#39;"),
-            c => write!(f, "{c}"),
-        })
-    }
-}
+pub(super) use sgmcmc_fit::notebook::HtmlText as Escaped;
 
 /// Replaces each `{{name}}` of the template by its value. Values are not expanded recursively.
 pub(super) fn fill(template: &str, values: &[(&str, String)]) -> String {
@@ -70,11 +50,6 @@ pub(super) fn words(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn text_is_escaped() {
-        assert_eq!(Escaped("<a href=\"x\" b='&'>").to_string(), "&lt;a href=&quot;x&quot; b=&#39;&amp;&#39;&gt;");
-    }
 
     #[test]
     fn values_are_not_expanded() {

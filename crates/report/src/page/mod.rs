@@ -37,7 +37,7 @@ const PIT_BINS: usize = 20;
 ///
 /// ```
 /// use sgmcmc::prelude::*;
-/// use sgmcmc::report::{Prior, Report};
+/// use sgmcmc::report::{Report, plot::Prior};
 ///
 /// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
 /// let fit = hmc(&model, &Dataset::none(), 0.025).seed(1).chains(2).sample(&zeros([2]), 100)?;
@@ -187,6 +187,8 @@ impl<'f> Report<'f> {
         let findings = self.health.as_ref().map_or_else(Vec::new, |health| health.findings(&Thresholds::default()));
         let check = self.fit.check().join(findings);
         let health = self.health.clone().unwrap_or_else(|| self.fit.health());
+        let checks = self.checks()?;
+        let checks_link = if checks.is_empty() { "" } else { "<a href=\"#predictive\">Predictive checks</a>\n" };
         let selected = selection::worst(&summary, self.fit.chains().len(), self.limit);
         Ok(fill(
             include_str!("page.html"),
@@ -213,7 +215,8 @@ impl<'f> Report<'f> {
                 ("selection", sections::selection(selected.len(), summary.rows().len())),
                 ("plots", self.parameters(&summary, &selected)?),
                 ("statistics", figures::statistics(self.fit)?),
-                ("checks", self.checks()?),
+                ("checks", checks),
+                ("checks_link", checks_link.to_owned()),
                 ("version", env!("CARGO_PKG_VERSION").to_owned()),
             ],
         ))

@@ -41,6 +41,7 @@ mod trace;
 use std::path::Path;
 
 use plotters::prelude::{IntoDrawingArea, SVGBackend};
+use sgmcmc_fit::notebook::{Content, show};
 use sgmcmc_gradient::text::printable_lines;
 
 pub use autocorrelation::autocorrelation;
@@ -79,7 +80,7 @@ use crate::error::{Error, Result};
 /// # Examples
 ///
 /// ```
-/// use sgmcmc::report::{Frame, plot};
+/// use sgmcmc::report::plot::{self, Frame};
 ///
 /// let frame = Frame::new("beta").size(300, 200).legend(false);
 /// let plot = plot::trace(&[vec![0.1, 0.4, 0.2]], &frame)?;
@@ -132,7 +133,7 @@ impl Frame {
 /// # Examples
 ///
 /// ```
-/// use sgmcmc::report::{Frame, plot};
+/// use sgmcmc::report::plot::{self, Frame};
 ///
 /// let plot = plot::trace(&[vec![0.1, 0.4, 0.2]], &Frame::new("beta"))?;
 /// plot.save(std::env::temp_dir().join("sgmcmc-doc-plot.svg"))?;
@@ -165,6 +166,15 @@ impl Plot {
             _ => return Err(Error::Format { path: path.to_owned() }),
         };
         crate::error::write_file(path, &bytes)
+    }
+
+    /// Shows the plot in a notebook with the Rust kernel evcxr, which calls this method for the last expression of a cell.
+    /// It prints to standard output.
+    pub fn evcxr_display(&self) {
+        show(&[
+            Content { media_type: "text/plain", text: "a plot, as SVG" },
+            Content { media_type: "image/svg+xml", text: &self.svg },
+        ]);
     }
 
     /// Draws a plot of one panel.
