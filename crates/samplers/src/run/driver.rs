@@ -270,8 +270,8 @@ impl Run {
                 self.save(sink, checkpointer.as_deref_mut())?;
             }
             self.phase = Phase::Report;
-            let tick = clock.tick(info.iterations);
-            if tick.report_is_due {
+            let due = clock.read(info.iterations);
+            if due.report_is_due {
                 let stage = if after == 0 {
                     ChainStage::BurnIn
                 } else if info.keeps_draw {
@@ -281,7 +281,7 @@ impl Run {
                 };
                 clock.report(self.reading(stage));
             }
-            if tick.turn_is_over && self.cursor.draws < draws {
+            if due.turn_is_over && self.cursor.draws < draws {
                 return Ok(None);
             }
         }
@@ -293,7 +293,8 @@ impl Run {
     fn reading(&mut self, stage: ChainStage) -> Reading {
         let StepInfo { iterations: iteration, log_posterior, .. } = self.chain.info();
         let (divergences, quality) = self.watch.as_ref().map_or((0, None), Watch::read);
-        Reading { iteration, log_posterior, stage, divergences, quality }
+        let is_estimate = self.chain.cost().minibatch > 0;
+        Reading { iteration, log_posterior, is_estimate, stage, divergences, quality }
     }
 
     /// Counts iterations without a finite log posterior.

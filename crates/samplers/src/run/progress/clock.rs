@@ -6,7 +6,7 @@ use super::{ChainStage, Progress, ProgressOption, Quality};
 
 /// The result of a reading of the clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::run) struct Tick {
+pub(in crate::run) struct DueActions {
     /// True if a progress report is due.
     pub(in crate::run) report_is_due: bool,
     /// True if the turn of the chain is over.
@@ -56,24 +56,24 @@ impl ProgressClock {
     }
 
     /// Reads the clock, in some iterations.
-    pub(in crate::run) fn tick(&mut self, iteration: u64) -> Tick {
+    pub(in crate::run) fn read(&mut self, iteration: u64) -> DueActions {
         if !iteration.is_multiple_of(self.stride) {
-            return Tick::default();
+            return DueActions::default();
         }
         let in_turn = self.turn_start.elapsed();
-        let tick = Tick {
+        let due = DueActions {
             report_is_due: match &self.option {
                 ProgressOption::By(_, interval) => self.last.elapsed() >= *interval,
                 ProgressOption::Off => false,
             },
             turn_is_over: self.turn.is_some_and(|turn| in_turn >= turn),
         };
-        if tick == Tick::default() {
+        if due == DueActions::default() {
             let per_second = (iteration - self.turn_first) as f64 / in_turn.as_secs_f64().max(1e-9);
             // About a hundred readings a second.
             self.stride = ((per_second / 100.0) as u64).max(1);
         }
-        tick
+        due
     }
 
     /// Reports the progress of the chain, if there is a reporter.
@@ -82,7 +82,7 @@ impl ProgressClock {
         let ProgressOption::By(reporter, _) = &self.option else { return };
         let elapsed = self.start.elapsed();
         let rate = (at.iteration - first) as f64 / elapsed.as_secs_f64().max(1e-9);
-        let Reading { iteration, log_posterior, stage, divergences, quality } = at;
+        let Reading { iteration, log_posterior, is_estimate, stage, divergences, quality } = at;
         reporter.report(&Progress {
             chain,
             iteration,
@@ -91,6 +91,7 @@ impl ProgressClock {
             elapsed,
             rate,
             log_posterior,
+            is_estimate,
             stage,
             divergences,
             quality,
@@ -104,6 +105,7 @@ impl ProgressClock {
 pub(in crate::run) struct Reading {
     pub(in crate::run) iteration: u64,
     pub(in crate::run) log_posterior: f64,
+    pub(in crate::run) is_estimate: bool,
     pub(in crate::run) stage: ChainStage,
     pub(in crate::run) divergences: u64,
     pub(in crate::run) quality: Option<Quality>,

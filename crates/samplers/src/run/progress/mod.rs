@@ -102,6 +102,8 @@ pub struct Progress {
     pub rate: f64,
     /// The last estimate of the log density: see [`StepInfo`](crate::chain::StepInfo::log_posterior).
     pub log_posterior: f64,
+    /// True if the log density is estimated from a minibatch. It then varies from step to step even if the chain stands still.
+    pub is_estimate: bool,
     /// The stage of the chain.
     pub stage: ChainStage,
     /// The number of draws of this chain whose transition diverged, as Hamiltonian algorithms record it.
@@ -121,6 +123,7 @@ impl Progress {
             elapsed: Duration::ZERO,
             rate: 0.0,
             log_posterior: f64::NAN,
+            is_estimate: false,
             stage: ChainStage::Waiting,
             divergences: 0,
             quality: None,
@@ -153,7 +156,8 @@ impl fmt::Display for Progress {
             _ => write!(f, "{} left", in_words(self.remaining()))?,
         }
         if self.log_posterior.is_finite() {
-            write!(f, ", log posterior {:.1}", self.log_posterior)?;
+            let estimated = if self.is_estimate { "estimated " } else { "" };
+            write!(f, ", {estimated}log posterior {:.1}", self.log_posterior)?;
         }
         if self.divergences > 0 {
             write!(f, ", {} divergent", self.divergences)?;
@@ -196,6 +200,8 @@ mod tests {
             at(10_000, 2.5, ChainStage::Complete).to_string(),
             "2.50/s, ended after 1 h 2 min, log posterior -12.3"
         );
+        let estimate = Progress { is_estimate: true, ..at(9000, 250.0, sampling) };
+        assert_eq!(estimate.to_string(), "250/s, 4 s left, estimated log posterior -12.3");
         assert_eq!(Progress::waiting(1, 10).to_string(), "waiting");
         let resumed = Progress { divergences: 3, resumed_from: 70, ..at(100, 100.0, ChainStage::BurnIn) };
         let expected = "burn-in, 100/s, 1 min 39 s left, log posterior -12.3, 3 divergent, continues from iteration 70";
