@@ -12,6 +12,8 @@
 
 #[path = "shared/flags.rs"]
 mod flags;
+#[path = "shared/verdict.rs"]
+mod verdict;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -21,10 +23,11 @@ use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;
 use sgmcmc::distributions::{BernoulliLogits, Laplace};
 use sgmcmc::prelude::*;
-use sgmcmc::report::{Prior, Report};
+use sgmcmc::report::{Report, plot::Prior};
 use sgmcmc::rng::StreamRng;
 use sgmcmc::run::StopSignal;
 use sgmcmc::tuning::Goal;
+use verdict::verdict;
 
 const OBSERVATIONS: usize = 100_000;
 const COVARIATES: usize = 8;
@@ -83,7 +86,7 @@ fn main() -> sgmcmc::Result<ExitCode> {
     if !out.is_empty() {
         write(&fit, Path::new(&out))?;
     }
-    Ok(if check.passed() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(verdict(check.passed(), "the check of the fit"))
 }
 
 /// Writes the fit, its summary, a report and figures to `folder`.

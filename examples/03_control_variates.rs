@@ -2,7 +2,7 @@
 //!
 //! The gradients are measured about one posterior standard deviation away from the mode, where a chain spends its time.
 //! The ratio of the variances grows linearly in the number of observations N, so the cost of a given accuracy does not
-//! depend on N (Baker 2019, §3.3.2).
+//! depend on N (Baker 2019, §3.3.2). The exit code is 1 if it does not.
 //!
 //! ```text
 //! cargo run --release --example control_variates
@@ -10,6 +10,10 @@
 
 #[path = "shared/flags.rs"]
 mod flags;
+#[path = "shared/verdict.rs"]
+mod verdict;
+
+use std::process::ExitCode;
 
 use flags::Flags;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -20,6 +24,7 @@ use sgmcmc::minibatch::WithoutReplacement;
 use sgmcmc::mode::ModeSearch;
 use sgmcmc::prelude::*;
 use sgmcmc::run::ProgressOption;
+use verdict::verdict;
 
 const COEFFICIENTS: [f64; 6] = [0.3, 1.0, -0.5, 0.25, 0.0, -1.0];
 
@@ -53,7 +58,7 @@ fn posterior(n: usize, seed: u64) -> sgmcmc::Result<Posterior<Tensor<1>, Observa
     Ok(model.prior(|beta: Tensor<1>| beta.abs().sum().neg()).with(&data))
 }
 
-fn main() -> sgmcmc::Result<()> {
+fn main() -> sgmcmc::Result<ExitCode> {
     let mut flags = Flags::new("The variance of the gradient with and without control variates, for growing N.");
     let minibatch = flags.get("minibatch", 100, "observations per gradient");
     let draws = flags.get("draws", 2000, "gradients that measure a variance");
@@ -86,6 +91,10 @@ fn main() -> sgmcmc::Result<()> {
         println!("{n:>9} {plain:>16.4e} {controlled:>16.4e} {ratio:>12.1} {:>12.4}", ratio / n as f64);
         ratios.push(ratio);
     }
-    println!("\nslope of log ratio against log N: {:.3}", (ratios[3] / ratios[0]).log10() / 3.0);
-    Ok(())
+    let slope = (ratios[3] / ratios[0]).log10() / 3.0;
+    println!("\nslope of log ratio against log N: {slope:.3}");
+    Ok(verdict(
+        (slope - 1.0).abs() < 0.1,
+        "the ratio of the variances grows in proportion to N, with a slope between 0.9 and 1.1",
+    ))
 }

@@ -3,7 +3,7 @@
 //! The model is y ~ Categorical(softmax(softmax(x B + b) A + a)), with normal priors whose precisions have Gamma(1, 1)
 //! priors. Source: Baker (2019), §4.6.3, after Chen, Fox & Guestrin (2014). The precisions are declared positive, so
 //! the chain moves their logarithms. The precision of the 78 400 weights of the hidden layer has a narrow posterior and
-//! needs a smaller step size than the weights.
+//! needs a smaller step size than the weights. The exit code is 1 if the chain fails or the log loss does not fall.
 //!
 //! ```text
 //! cargo run --release --features datasets --example bayesian_neural_network
@@ -12,10 +12,16 @@
 
 #[path = "shared/data.rs"]
 mod data;
+#[path = "shared/figure.rs"]
+mod figure;
 #[path = "shared/flags.rs"]
 mod flags;
 #[path = "shared/log_loss.rs"]
 mod log_loss;
+#[path = "shared/verdict.rs"]
+mod verdict;
+
+use std::process::ExitCode;
 
 use data::or_synthetic;
 use flags::Flags;
@@ -24,9 +30,12 @@ use rand::SeedableRng;
 use sgmcmc::burn::activation::softmax;
 use sgmcmc::datasets::{self, Classified};
 use sgmcmc::distributions::{CategoricalLogits, Gamma, Normal};
+use sgmcmc::fit::ChainOutcome;
 use sgmcmc::prelude::*;
+use sgmcmc::report::plot::{self, Frame, Line};
 use sgmcmc::rng::StreamRng;
 use sgmcmc::sink::{Moments, Spread, TestFunction};
+use verdict::verdict;
 
 const PIXELS: usize = 784;
 const HIDDEN: usize = 100;
@@ -75,13 +84,14 @@ impl Layer {
     }
 }
 
-fn main() -> sgmcmc::Result<()> {
+fn main() -> sgmcmc::Result<ExitCode> {
     let mut flags = Flags::new("A Bayesian neural network on handwritten digits, by SGLD.");
     let iterations = flags.get("iterations", 2000, "iterations");
     let every = flags.get("every", 200, "iterations between evaluations of the test set");
     let h = flags.get("step-size", 1e-4, "step size of weights and biases");
     let minibatch = flags.get("minibatch", 500, "images per gradient");
     let dir = data::directory(&mut flags);
+    let figure = figure::path(&mut flags);
     let progress = flags.finish();
     let digits = or_synthetic(datasets::mnist(dir), || datasets::mnist_like(20_000, 1))?;
     println!("mnist: {} training and {} test images", digits.train.observations(), digits.test.observations());
@@ -108,12 +118,16 @@ fn main() -> sgmcmc::Result<()> {
         (Moments::new(Spread::Variances), test_function)
     };
     let run = sgld(&model, &digits.train, step_size).minibatch(minibatch).seed(1).thin(every).progress(progress);
+    let mut passed = true;
     for ((moments, trace), outcome) in run.sample_into(&start, (iterations / every) as usize, sink)? {
-        println!("\n{outcome:?}\n{:>9} {:>14}", "iteration", "test log loss");
+        println!("\nchain {outcome}\n{:>9} {:>14}", "iteration", "test log loss");
         for (iteration, loss) in trace.iterations.iter().zip(&trace.values) {
             println!("{iteration:>9} {loss:>14.4}");
         }
         println!("\nrunning means of {} parameters over {} draws", moments.mean().len(), moments.count());
+        passed &= outcome == ChainOutcome::Complete && trace.values.last() < trace.values.first();
+        let line = Line { iterations: trace.iterations, values: trace.values };
+        figure::write(&figure, || plot::over_iterations(&[line], &Frame::new("log loss on the test images")))?;
     }
-    Ok(())
+    Ok(verdict(passed, "the chain is complete, and the log loss on the test images has fallen"))
 }

@@ -3,7 +3,7 @@
 //! The model is rating ~ N(m + uᵢ + vⱼ + Uᵢᵀ Vⱼ, σ²) for user i and movie j, with normal priors. The loop averages the
 //! predictions of the held-out ratings along the chain, not the parameters: a rotation of the factors changes the
 //! parameters and leaves the predictions unchanged. Source of the model: Salakhutdinov & Mnih (2008); by SGLD, Ahn et
-//! al. (2015).
+//! al. (2015). The exit code is 1 if the averaged predictions are no better than those of the last draw or of the mean rating.
 //!
 //! ```text
 //! cargo run --release --features datasets --example matrix_factorization
@@ -12,8 +12,14 @@
 
 #[path = "shared/data.rs"]
 mod data;
+#[path = "shared/figure.rs"]
+mod figure;
 #[path = "shared/flags.rs"]
 mod flags;
+#[path = "shared/verdict.rs"]
+mod verdict;
+
+use std::process::ExitCode;
 
 use data::or_synthetic;
 use flags::Flags;
@@ -23,9 +29,11 @@ use sgmcmc::datasets::{self, Fold, Ratings};
 use sgmcmc::default_device;
 use sgmcmc::distributions::Normal;
 use sgmcmc::prelude::*;
+use sgmcmc::report::plot::{self, Frame, Line};
 use sgmcmc::rng::StreamRng;
 use sgmcmc::run::ProgressOption;
 use sgmcmc::sink::RunningMoments;
+use verdict::verdict;
 
 const USERS: usize = 943;
 const MOVIES: usize = 1682;
@@ -48,7 +56,7 @@ impl Factors {
     }
 }
 
-fn main() -> sgmcmc::Result<()> {
+fn main() -> sgmcmc::Result<ExitCode> {
     let mut flags = Flags::new("Bayesian matrix factorization by SGHMC.");
     let rank = flags.get("rank", 10, "length of the factors");
     let burn_in = flags.get("burn-in", 500, "iterations before the first draw");
@@ -56,6 +64,7 @@ fn main() -> sgmcmc::Result<()> {
     let h = flags.get("step-size", 2e-4, "step size");
     let minibatch = flags.get("minibatch", 2000, "ratings per gradient");
     let dir = data::directory(&mut flags);
+    let figure = figure::path(&mut flags);
     let quiet = matches!(flags.finish(), ProgressOption::Off);
     let (train, test) = or_synthetic(datasets::ml_100k_fold(dir, Fold::Ua), || {
         Ok(datasets::ml_100k_like(100_000, 1)?.ratings.split(0.9, 1)?)
@@ -91,6 +100,7 @@ fn main() -> sgmcmc::Result<()> {
     }
     let mut sampler = sghmc(&model, &train, h).minibatch(minibatch).seed(1).start(&start)?;
     let mut predictions = RunningMoments::new();
+    let [mut of_draws, mut of_mean] = [(); 2].map(|()| Line { iterations: Vec::new(), values: Vec::new() });
     for iteration in 1..=burn_in + iterations {
         sampler.step()?;
         if iteration % 10 != 0 {
@@ -101,14 +111,27 @@ fn main() -> sgmcmc::Result<()> {
         if iteration > burn_in {
             predictions.push(&scores, 1.0)?;
         }
+        let error = rmse(&scores);
+        of_draws.iterations.push(iteration);
+        of_draws.values.push(error);
+        let running = (predictions.count() > 0).then(|| rmse(predictions.mean()));
+        if let Some(running) = running {
+            of_mean.iterations.push(iteration);
+            of_mean.values.push(running);
+        }
         if !quiet && iteration % 100 == 0 {
-            let running = if predictions.count() == 0 { f64::NAN } else { rmse(predictions.mean()) };
-            println!("{iteration:>9} {:>14.4} {running:>22.4}", rmse(&scores));
+            let running = running.map_or_else(|| "–".to_owned(), |error| format!("{error:.4}"));
+            println!("{iteration:>9} {error:>14.4} {running:>22}");
         }
     }
-    println!("\nrmse of the mean rating: {:.4}", rmse(&vec![0.0; truth.len()]));
-    println!("rmse of the posterior mean of the predictions: {:.4}", rmse(predictions.mean()));
-    Ok(())
+    let (of_constant, averaged) = (rmse(&vec![0.0; truth.len()]), rmse(predictions.mean()));
+    let last = of_draws.values.last().copied().unwrap_or(f64::NAN);
+    println!("\nrmse of the mean rating: {of_constant:.4}");
+    println!("rmse of the posterior mean of the predictions: {averaged:.4}");
+    let frame = Frame::new("rmse of a draw (blue) and of the running mean (orange)").legend(false);
+    figure::write(&figure, || plot::over_iterations(&[of_draws, of_mean], &frame))?;
+    let passed = averaged < last && averaged < of_constant;
+    Ok(verdict(passed, "averaged predictions are better than those of the last draw and of the mean rating"))
 }
 
 /// Returns the ratings of a data set.

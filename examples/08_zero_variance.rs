@@ -8,7 +8,7 @@
 //!
 //! With 10 000 observations, 30 runs of 600 draws and minibatches of 100, a linear polynomial reduced the variance of
 //! the means of the coefficients 3800-fold with exact gradients, 90-fold with control variates, and not at all with
-//! plain minibatches.
+//! plain minibatches. The exit code is 1 if the reductions are not in this order.
 //!
 //! ```text
 //! cargo run --release --example zero_variance
@@ -17,6 +17,10 @@
 
 #[path = "shared/flags.rs"]
 mod flags;
+#[path = "shared/verdict.rs"]
+mod verdict;
+
+use std::process::ExitCode;
 
 use flags::Flags;
 use rand::{RngExt, SeedableRng};
@@ -29,7 +33,9 @@ use sgmcmc::minibatch::WithoutReplacement;
 use sgmcmc::mode::LbfgsSearch;
 use sgmcmc::prelude::*;
 use sgmcmc::rng::StreamRng;
+use sgmcmc::run::ProgressOption;
 use sgmcmc::sink::ChainScores;
+use verdict::verdict;
 
 const COVARIATES: usize = 4;
 const TEST_OBSERVATIONS: usize = 500;
@@ -52,14 +58,14 @@ struct Simulated {
     y: Vec<f64>,
 }
 
-fn main() -> sgmcmc::Result<()> {
+fn main() -> sgmcmc::Result<ExitCode> {
     let mut flags = Flags::new("Zero-variance post-processing of a logistic regression.");
     let observations = flags.get("observations", 10_000, "simulated observations");
     let replicates = flags.get("replicates", 40, "runs, each with its own seed");
     let draws = flags.get("draws", 1000, "draws of each run");
     let minibatch = flags.get("minibatch", 100, "observations per gradient");
     let h = flags.get("step-size", 1.0, "step size, times 1/N") / observations as f64;
-    flags.finish();
+    let quiet = matches!(flags.finish(), ProgressOption::Off);
 
     println!("{observations} SIMULATED observations of {COVARIATES} covariates; {replicates} runs of {draws} draws");
     let mut rng = StreamRng::seed_from_u64(1);
@@ -94,6 +100,9 @@ fn main() -> sgmcmc::Result<()> {
         for (table, scores) in tables.iter_mut().zip(&gradients) {
             table.add(&fit, scores, &test)?;
         }
+        if !quiet && (seed + 1) % 5 == 0 {
+            eprintln!("{} of {replicates} runs", seed + 1);
+        }
     }
     println!(
         "\nvariance over runs of the posterior mean of beta (mean of {COVARIATES}) and of the log density of a test set"
@@ -103,7 +112,11 @@ fn main() -> sgmcmc::Result<()> {
         "gradients", "polynomial", "beta", "reduction", "log density", "reduction"
     );
     tables.iter().for_each(Table::print);
-    Ok(())
+    let reductions: Vec<f64> = tables.iter().map(|table| table.beta_reduction(1)).collect();
+    let passed = reductions.is_sorted_by(|a, b| a > b);
+    let claim =
+        "a linear polynomial reduces the variance of beta most with the full gradient, then with control variates";
+    Ok(verdict(passed, claim))
 }
 
 /// Returns the mean log density of the test set at the parameters `w`.
@@ -155,23 +168,35 @@ impl Table {
         Ok(())
     }
 
+    /// Returns the variance of the coefficients, with the polynomial of this degree.
+    fn beta_variance(&self, degree: usize) -> f64 {
+        let coefficient = |j: usize| variance(&self.beta[degree].iter().map(|run| run[j]).collect::<Vec<_>>());
+        (0..COVARIATES).map(coefficient).sum::<f64>() / COVARIATES as f64
+    }
+
+    /// Returns the factor by which the polynomial of this degree reduces the variance of the coefficients.
+    fn beta_reduction(&self, degree: usize) -> f64 {
+        self.beta_variance(0) / self.beta_variance(degree)
+    }
+
     /// Prints the variances and their reductions.
     fn print(&self) {
-        let beta_variance = |runs: &[Vec<f64>]| {
-            let coefficient = |j: usize| variance(&runs.iter().map(|run| run[j]).collect::<Vec<_>>());
-            (0..COVARIATES).map(coefficient).sum::<f64>() / COVARIATES as f64
-        };
-        let (plain_beta, plain_density) = (beta_variance(&self.beta[0]), variance(&self.density[0]));
-        for (index, polynomial) in ["none", "linear", "quadratic"].iter().enumerate() {
-            let (beta, density) = (beta_variance(&self.beta[index]), variance(&self.density[index]));
+        for (degree, polynomial) in ["none", "linear", "quadratic"].iter().enumerate() {
+            let density = variance(&self.density[degree]);
             println!(
-                "{:<18} {polynomial:<10} {beta:>12.3e} {:>10.1} {density:>14.3e} {:>10.1}",
+                "{:<18} {polynomial:<10} {:>12.3e} {:>10} {density:>14.3e} {:>10}",
                 self.gradients,
-                plain_beta / beta,
-                plain_density / density
+                self.beta_variance(degree),
+                factor(self.beta_reduction(degree)),
+                factor(variance(&self.density[0]) / density)
             );
         }
     }
+}
+
+/// Formats a factor with two or three digits.
+fn factor(value: f64) -> String {
+    if value < 1000.0 { format!("{value:.1}") } else { format!("{value:.1e}") }
 }
 
 /// Returns the sample variance.

@@ -1,7 +1,8 @@
 //! Topics of a collection of documents by latent Dirichlet allocation.
 //!
 //! The words of each topic, the perplexity of held-out words by exact Gibbs sampling and by SCIR with minibatches, and
-//! a page with all topics. Without a corpus, the documents are simulated. Source of SCIR: Baker et al. (2018).
+//! a page with all topics. Without a corpus, the documents are simulated. Source of SCIR: Baker et al. (2018). The exit code
+//! is 1 if a method predicts no better than a model with one topic.
 //!
 //! ```text
 //! cargo run --release --features models --example topics
@@ -10,11 +11,16 @@
 
 #[path = "shared/flags.rs"]
 mod flags;
+#[path = "shared/verdict.rs"]
+mod verdict;
+
+use std::process::ExitCode;
 
 use flags::Flags;
 use rand::{RngExt, SeedableRng};
-use sgmcmc::models::topics::{Coherence, CompletionSplit, Corpus, Document, Lda, Stochastic, uci};
+use sgmcmc::models::topics::{Coherence, CompletionSplit, Corpus, Document, Lda, Stochastic, TopicsFit, uci};
 use sgmcmc::rng::StreamRng;
+use verdict::verdict;
 
 /// The words of the simulated documents, one line per topic.
 const THEMES: [&str; 4] = [
@@ -24,7 +30,7 @@ const THEMES: [&str; 4] = [
     "star planet moon orbit telescope galaxy comet sun",
 ];
 
-fn main() -> sgmcmc::Result<()> {
+fn main() -> sgmcmc::Result<ExitCode> {
     let mut flags = Flags::new("Latent Dirichlet allocation of a UCI bag-of-words file, or of simulated documents.");
     let docword = flags.get("docword", String::new(), "file with the counts of words; simulated documents if empty");
     let vocabulary = flags.get("vocabulary", String::new(), "file with one word per line");
@@ -32,7 +38,7 @@ fn main() -> sgmcmc::Result<()> {
     let burn_in = flags.get("burn-in", 100, "iterations before the first draw");
     let draws = flags.get("draws", 20, "number of draws");
     let page = flags.get("page", String::new(), "file for the page of the topics; none if empty");
-    flags.finish();
+    let progress = flags.finish();
 
     let corpus = match (docword.as_str(), vocabulary.as_str()) {
         ("", _) => simulated()?,
@@ -43,7 +49,11 @@ fn main() -> sgmcmc::Result<()> {
     let split = CompletionSplit::new(&corpus, 8, 10)?;
 
     let lda = Lda::new(topics).alpha(0.1).beta(0.01).seed(1).burn_in(burn_in);
-    let fit = lda.fit(&split.train, draws)?;
+    let run = |lda: &Lda| -> sgmcmc::Result<TopicsFit> {
+        let run = lda.run(&split.train)?.progress(progress.clone());
+        Ok(lda.with_draws(&split.train, run.sample(draws)?)?)
+    };
+    let fit = run(&lda)?;
     let coherence = fit.coherence(Coherence::Npmi, 8, &split.train)?;
     for (topic, coherence) in coherence.iter().enumerate() {
         let words: Vec<String> = fit.top_words(topic, 8).into_iter().map(|word| word.word).collect();
@@ -53,10 +63,11 @@ fn main() -> sgmcmc::Result<()> {
 
     println!("\nperplexity of held-out words");
     let unigram = Lda::new(1).burn_in(1).fit(&split.train, 1)?;
-    println!("{:>24} {:8.1}", "one topic", unigram.perplexity(&split)?);
-    println!("{:>24} {:8.1}", "collapsed Gibbs", fit.perplexity(&split)?);
-    let stochastic = lda.method(Stochastic::scir().minibatch(20)).fit(&split.train, draws)?;
-    println!("{:>24} {:8.1}", "SCIR, 20 documents", stochastic.perplexity(&split)?);
+    let stochastic = run(&lda.clone().method(Stochastic::scir().minibatch(20)))?;
+    let [one, gibbs, scir] = [unigram.perplexity(&split)?, fit.perplexity(&split)?, stochastic.perplexity(&split)?];
+    for (method, perplexity) in [("one topic", one), ("collapsed Gibbs", gibbs), ("SCIR, 20 documents", scir)] {
+        println!("{method:>24} {perplexity:8.1}");
+    }
 
     let document = &split.observed[0];
     let proportions = fit.proportions(document)?;
@@ -65,7 +76,7 @@ fn main() -> sgmcmc::Result<()> {
     if !page.is_empty() {
         fit.report(&split.train, &page)?;
     }
-    Ok(())
+    Ok(verdict(gibbs < one && scir < one, "both methods predict held-out words better than a model with one topic"))
 }
 
 /// Returns 400 documents of 30 words, each about one or two themes.

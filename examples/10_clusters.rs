@@ -3,7 +3,7 @@
 //! Each user visits some of 294 areas. Users of a cluster have the same probabilities of the areas, and the number of
 //! clusters is inferred. Steps use minibatches of users; allocations of the others stay in a store, so that the draws
 //! are exact. The second part finds clusters of points with Gaussian components, and assigns new points to them. Model
-//! of the visits: Baker (2019), section 5.5.2.
+//! of the visits: Baker (2019), section 5.5.2. The exit code is 1 if the clusters of points are not those of the simulation.
 //!
 //! ```text
 //! cargo run --release --features datasets,models --example clusters
@@ -12,8 +12,14 @@
 
 #[path = "shared/data.rs"]
 mod data;
+#[path = "shared/figure.rs"]
+mod figure;
 #[path = "shared/flags.rs"]
 mod flags;
+#[path = "shared/verdict.rs"]
+mod verdict;
+
+use std::process::ExitCode;
 
 use data::or_synthetic;
 use flags::Flags;
@@ -21,14 +27,17 @@ use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;
 use sgmcmc::datasets;
 use sgmcmc::models::mixture::{Counts, DirichletProcess, Loss, MixtureFit, Multinomial, Points};
+use sgmcmc::prelude::*;
 use sgmcmc::rng::StreamRng;
+use verdict::verdict;
 
-fn main() -> sgmcmc::Result<()> {
+fn main() -> sgmcmc::Result<ExitCode> {
     let mut flags = Flags::new("Dirichlet-process mixtures of visits and of points.");
     let draws = flags.get("draws", 500, "draws of the visits");
     let burn_in = flags.get("burn-in", 500, "iterations before the first draw");
     let minibatch = flags.get("minibatch", 1000, "users per step");
     let dir = data::directory(&mut flags);
+    let figure = figure::path(&mut flags);
     let progress = flags.finish();
 
     let msweb = or_synthetic(datasets::msweb(dir), || datasets::msweb_like(32_711, 1))?;
@@ -46,7 +55,11 @@ fn main() -> sgmcmc::Result<()> {
     let scores = fit.log_predictive(&test)?;
     println!("log predictive density of a test user: {:.3} ± {:.3}\n", scores.mean(), scores.standard_error());
     print_areas(&fit, &msweb.areas);
-    points()
+    figure::write(&figure, || {
+        let names = fit.fit().layout().value_names();
+        fit.fit().plot().trace(names.first().map_or("", String::as_str))
+    })?;
+    Ok(verdict(points()?, "three clusters of points are found, and a distant point belongs to none of them"))
 }
 
 /// Prints the most probable areas of the largest components of the last mixture.
@@ -63,8 +76,8 @@ fn print_areas(fit: &MixtureFit<Multinomial>, areas: &[String]) {
     }
 }
 
-/// Finds clusters of simulated points and assigns new points to them.
-fn points() -> sgmcmc::Result<()> {
+/// Finds clusters of simulated points and assigns new points to them. Returns whether they are those of the simulation.
+fn points() -> sgmcmc::Result<bool> {
     let mut rng = StreamRng::seed_from_u64(1);
     let centers = [[0.0, 0.0], [4.0, 1.0], [1.0, 5.0]];
     let mut values = Vec::new();
@@ -77,7 +90,9 @@ fn points() -> sgmcmc::Result<()> {
     let partition = fit.partition(Loss::VariationOfInformation)?;
     println!("clusters of sizes {:?}; P(3 clusters) = {:.2}", partition.sizes, fit.clusters()?.probability(3));
     let new = Points::new(vec![0.2, -0.3, 3.5, 1.2, 20.0, 20.0], 2)?;
+    let mut of_clusters = Vec::new();
     for (assignment, point) in fit.assign(&partition, &new)?.into_iter().zip([(0.2, -0.3), (3.5, 1.2), (20.0, 20.0)]) {
+        of_clusters.push(assignment.cluster.is_some());
         match assignment.cluster {
             Some(cluster) => {
                 println!("{point:?} is in cluster {cluster}, p = {:.2}", assignment.probabilities[cluster])
@@ -85,5 +100,5 @@ fn points() -> sgmcmc::Result<()> {
             None => println!("{point:?} is in a new cluster, p = {:.2}", assignment.new_cluster),
         }
     }
-    Ok(())
+    Ok(partition.sizes.len() == 3 && of_clusters == [true, true, false])
 }

@@ -9,8 +9,12 @@
 //! cargo run --release --example csv_to_answer -- --data rents.csv --out target/rents.html
 //! ```
 
+#[path = "shared/figure.rs"]
+mod figure;
 #[path = "shared/flags.rs"]
 mod flags;
+#[path = "shared/verdict.rs"]
+mod verdict;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -27,6 +31,7 @@ use sgmcmc::prelude::*;
 use sgmcmc::report::Report;
 use sgmcmc::rng::StreamRng;
 use sgmcmc::storage::read;
+use verdict::verdict;
 
 #[derive(TensorTree)]
 struct Rent {
@@ -48,6 +53,7 @@ fn main() -> sgmcmc::Result<ExitCode> {
         flags.get("data", String::new(), "CSV file with the columns rent, size, age, district; empty: simulated");
     let seed = flags.get("seed", 1, "seed of the random numbers");
     let out: String = flags.get("out", String::new(), "HTML report of the better model; empty: not written");
+    let figure = figure::path(&mut flags);
     let progress = flags.finish();
     let path = if path.is_empty() { simulated()? } else { PathBuf::from(path) };
 
@@ -90,16 +96,10 @@ fn main() -> sgmcmc::Result<ExitCode> {
     }
     let coverage = predictive.coverage(0.89);
     let passed = candidates.iter().all(|(_, fit, ..)| fit.check().passed()) && (coverage - 0.89).abs() < 0.05;
-    println!(
-        "{}: the checks of both fits, and 89 % intervals that cover {:.0} % of the rents",
-        verdict(passed),
-        100.0 * coverage
-    );
-    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-fn verdict(passed: bool) -> &'static str {
-    if passed { "pass" } else { "FAIL" }
+    figure::write(&figure, || fit.plot().forest(&["beta"]))?;
+    let claim =
+        format!("the checks of both fits, and 89 % intervals that cover {:.0} % of the rents", 100.0 * coverage);
+    Ok(verdict(passed, &claim))
 }
 
 /// Returns values with mean zero and standard deviation one.

@@ -7,18 +7,31 @@
 //! cargo run --release --features nuts --example eight_schools
 //! ```
 
+#[path = "shared/figure.rs"]
+mod figure;
 #[path = "shared/flags.rs"]
 mod flags;
+#[path = "shared/verdict.rs"]
+mod verdict;
 
 use std::process::ExitCode;
 
 use flags::Flags;
+use rand::{RngExt, SeedableRng};
+use rand_distr::StandardNormal;
 use sgmcmc::Axis;
 use sgmcmc::algorithms::Nuts;
 use sgmcmc::distributions::*;
+use sgmcmc::fit::Predictions;
 use sgmcmc::predictive::PredictiveOptions;
 use sgmcmc::prelude::*;
+use sgmcmc::rng::StreamRng;
+use sgmcmc::run::ProgressOption;
+use verdict::verdict;
 
+/// The estimated effects and their standard errors.
+const EFFECTS: [f64; 8] = [28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0];
+const ERRORS: [f64; 8] = [15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0];
 const SCHOOLS: [&str; 8] = ["A", "B", "C", "D", "E", "F", "G", "H"];
 
 #[derive(TensorTree)]
@@ -42,12 +55,15 @@ fn main() -> sgmcmc::Result<ExitCode> {
     let mut flags = Flags::new("A hierarchical model by NUTS: eight schools.");
     let draws = flags.get("draws", 2000, "draws of each of four chains");
     let seed = flags.get("seed", 1, "seed of the random numbers");
-    flags.finish();
+    let file: String =
+        flags.get("fit", String::new(), "file for draws, log-likelihoods and predictions; empty: not written");
+    let figure = figure::path(&mut flags);
+    let quiet = matches!(flags.finish(), ProgressOption::Off);
 
     let data = Dataset::new(Observations {
         school: array((0..8_i64).collect(), [8])?,
-        effect: array(vec![28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0], [8])?,
-        error: array(vec![15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0], [8])?,
+        effect: array(EFFECTS.to_vec(), [8])?,
+        error: array(ERRORS.to_vec(), [8])?,
     })?;
     let effects = |p: &Schools| p.mu.clone() + p.tau.clone() * p.eta.clone();
     let model = Model::observe(
@@ -57,6 +73,9 @@ fn main() -> sgmcmc::Result<ExitCode> {
     .quantity("theta", move |p: Schools| effects(&p));
     let start = Schools { mu: zeros([1]), tau: full([1], 1.0), eta: zeros([8]) };
     let posterior = model.with(&data);
+    if !quiet {
+        eprintln!("sampling four chains by NUTS");
+    }
 
     let fit = Nuts { seed, ..Nuts::default() }.sample(&posterior, &start, draws)?;
     let fit = fit.with_labels("eta", SCHOOLS)?;
@@ -75,9 +94,26 @@ fn main() -> sgmcmc::Result<ExitCode> {
         summary.row(name).is_some_and(|row| (row.mean - mean).abs() < 5.0 * row.mcse_mean + 0.02 * sd)
     });
     let passed = agrees && fit.check().passed();
-    println!(
-        "{}: the check of the fit, and means of mu and tau like the reference",
-        if passed { "pass" } else { "FAIL" }
-    );
-    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    if !file.is_empty() {
+        let theta = fit.select(&["theta"])?;
+        let mut rng = StreamRng::seed_from_u64(seed);
+        let replicated = theta.chains().iter().flat_map(|chain| chain.rows()).flat_map(|effects| {
+            effects
+                .iter()
+                .zip(ERRORS)
+                .map(|(effect, error)| effect + error * rng.sample::<f64, _>(StandardNormal))
+                .collect::<Vec<_>>()
+        });
+        let values: Vec<f64> = replicated.collect();
+        let drawn = Predictions { shape: vec![values.len() / 8, 8], values };
+        let pointwise = fit.pointwise(&posterior, &start)?;
+        fit.clone()
+            .with_log_likelihood("effect", &pointwise)?
+            .with_observed_data("effect", &EFFECTS, &[8])?
+            .with_posterior_predictive("effect", &drawn)?
+            .save(&file)?;
+        println!("wrote {file}: try `sgmcmc predict {file}` and `sgmcmc plot pareto-k {file} -o k.svg`");
+    }
+    figure::write(&figure, || fit.plot().forest(&["mu", "theta"]))?;
+    Ok(verdict(passed, "the check of the fit, and means of mu and tau like the reference"))
 }

@@ -11,8 +11,12 @@
 //! many draws each whenever the run is ended. The exit code is 0 if the run is complete, 3 if it was interrupted, and 1
 //! if the check of the complete fit finds a problem.
 
+#[path = "shared/figure.rs"]
+mod figure;
 #[path = "shared/flags.rs"]
 mod flags;
+#[path = "shared/verdict.rs"]
+mod verdict;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -27,6 +31,7 @@ use sgmcmc::prelude::*;
 use sgmcmc::rng::StreamRng;
 use sgmcmc::run::{CheckpointInterval, StopSignal};
 use sgmcmc::storage::FileCheckpoints;
+use verdict::verdict;
 
 const OBSERVATIONS: usize = 10_000;
 const NAMES: [&str; 5] = ["intercept", "age", "income", "distance", "size"];
@@ -49,6 +54,7 @@ fn main() -> sgmcmc::Result<ExitCode> {
     let chains = flags.get("chains", 4, "number of chains");
     let directory: String = flags.get("checkpoints", "target/long_run".into(), "directory of the checkpoints");
     let seconds = flags.get("every", 1.0, "seconds between two checkpoints");
+    let figure = figure::path(&mut flags);
     let progress = flags.finish();
 
     let mut rng = StreamRng::seed_from_u64(7);
@@ -95,6 +101,6 @@ fn main() -> sgmcmc::Result<ExitCode> {
     }
     let check = fit.check();
     println!("{check}");
-    println!("{}: the check of the complete run", if check.passed() { "pass" } else { "FAIL" });
-    Ok(if check.passed() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    figure::write(&figure, || fit.plot().ess_evolution("beta[age]"))?;
+    Ok(verdict(check.passed(), "the check of the complete run"))
 }

@@ -2,15 +2,19 @@
 //!
 //! The file of `--observations` simulated lines is written once and used again. The operating system loads the pages that
 //! a minibatch touches, so that a run needs little memory however large the file is. The exit code is 1 if an interval
-//! misses the true coefficients by far.
+//! misses the true coefficients by far, or if the check of the fit finds a problem.
 //!
 //! ```text
 //! cargo run --release --example larger_than_memory
 //! cargo run --release --example larger_than_memory -- --observations 1000000000    # 36 GB
 //! ```
 
+#[path = "shared/figure.rs"]
+mod figure;
 #[path = "shared/flags.rs"]
 mod flags;
+#[path = "shared/verdict.rs"]
+mod verdict;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -22,7 +26,8 @@ use sgmcmc::distributions::*;
 use sgmcmc::functions::linear;
 use sgmcmc::prelude::*;
 use sgmcmc::rng::StreamRng;
-use sgmcmc::storage::{MappedWriter, mapped};
+use sgmcmc::storage::mapped::{self, MappedWriter};
+use verdict::verdict;
 
 const COVARIATES: usize = 8;
 const PIECE: usize = 100_000;
@@ -45,6 +50,7 @@ fn main() -> sgmcmc::Result<ExitCode> {
     let observations = flags.get("observations", 2_000_000, "number of simulated observations");
     let file: String = flags.get("file", "target/observations.mapped".into(), "mapped file; used again if it exists");
     let draws = flags.get("draws", 4000, "draws of each of two chains");
+    let figure = figure::path(&mut flags);
     let progress = flags.finish();
 
     if !Path::new(&file).exists() {
@@ -70,9 +76,9 @@ fn main() -> sgmcmc::Result<ExitCode> {
     let summary = fit.summary();
     let far =
         summary.rows().iter().zip(TRUTH).filter(|(row, truth)| (row.mean - f64::from(*truth)).abs() > 4.0 * row.sd);
-    let passed = far.count() == 0;
-    println!("{}: true coefficients within four standard deviations", if passed { "pass" } else { "FAIL" });
-    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let passed = far.count() == 0 && fit.check().passed();
+    figure::write(&figure, || fit.plot().forest(&["beta"]))?;
+    Ok(verdict(passed, "the check of the fit, and true coefficients within four standard deviations"))
 }
 
 /// Writes the file in pieces.

@@ -63,7 +63,10 @@ impl Flags {
     /// Returns an error if the command line has a flag that the command does not read.
     pub fn finish(self) -> Result<ProgressOption, String> {
         if self.show_help {
-            println!("{}\n\n{}  --{:<15} show no progress", self.about, self.help, "quiet");
+            println!(
+                "{}\n\nflags, each but --help and --quiet followed by a value:\n{}  --{:<15} show no progress",
+                self.about, self.help, "quiet"
+            );
             std::process::exit(0);
         }
         match self.given.first() {
