@@ -70,13 +70,16 @@ suites:
   figure-5-3-1               KS distances of SCIR and SGRLD on sparse and dense Dirichlet posteriors
   variances                  the variance of every algorithm on a normal posterior with the full gradient
   mcse                       reported Monte Carlo errors against the spread of the means of replicated runs
+  large-fit                  seconds to open, summarize and report a fit of 301 parameters and 40 000 draws; the cost of a
+                             checkpoint as draws accumulate
   kills [--count N]          runs killed at N random moments and resumed, compared with uninterrupted runs
   files [--count N] [--seed S]
                              N damaged files of every format: errors, not panics, within limits of memory and time
   closures --count N --seed S
                              random closures, the compiled engine against the eager one
+  browser-pages DIRECTORY    writes the report, a comparison and a fit under way, which tests/browser looks at
   report-sixty FILE [PARAMETERS]
-                             writes the report of a simulated fit of 60 parameters, which tests/browser checks
+                             writes the report of a simulated fit of 60 parameters
 
 papers, each with --help:
   qnhmc-gaussian             Fu, Luo & Zhang (2016), §5.1: quasi-Newton HMC on a Gaussian

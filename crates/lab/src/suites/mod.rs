@@ -8,6 +8,7 @@ mod closures;
 mod figure_4_2_1;
 mod files;
 mod kills;
+mod large_fit;
 mod law;
 mod mcse;
 mod posteriordb;
@@ -67,6 +68,7 @@ pub(crate) fn run(command: &str, arguments: &[String]) -> Option<ExitCode> {
         ("figure-5-2-1", []) => simplex::figure_5_2_1::run(),
         ("figure-5-3-1", []) => simplex::figure_5_3_1::run(),
         ("mcse", []) => mcse::run(),
+        ("large-fit", []) => large_fit::run(),
         ("kills", []) => kills::run(kills::DEFAULT_KILLS, 1),
         ("kills", ["--count", count]) if let Ok(count) = count.parse() => kills::run(count, 1),
         // The command that `kills` starts as a child process.
@@ -76,6 +78,7 @@ pub(crate) fn run(command: &str, arguments: &[String]) -> Option<ExitCode> {
             (Ok(count), Ok(seed)) => closures::run(count, seed),
             _ => Err("closures takes a count and a seed, both whole numbers".into()),
         },
+        ("browser-pages", [directory]) => return Some(exit_code(report_sixty::pages(Path::new(directory)))),
         ("report-sixty", [path, parameters @ ..]) if parameters.len() <= 1 => {
             return Some(exit_code(report_sixty::run(path, parameters.first().copied())));
         }

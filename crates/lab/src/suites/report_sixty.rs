@@ -1,13 +1,16 @@
 //! The report of a simulated fit: 60 parameters and 4 chains of 2 000 draws, some of which have not converged.
 //! `tests/browser` checks the page.
 
+use std::path::Path;
+
 use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;
-use sgmcmc::fit::{ChainDraws, RunInfo};
-use sgmcmc::report::{Prior, Report};
+use sgmcmc::fit::{ChainDraws, ChainOutcome, Group, RunInfo, Variable};
+use sgmcmc::report::plot::Prior;
+use sgmcmc::report::{Report, comparison};
 use sgmcmc::rng::StreamRng;
 use sgmcmc::sink::Draw;
-use sgmcmc::{Constraint, Fit, Layout};
+use sgmcmc::{Constraint, Fit, FitFiles, Layout};
 
 use crate::Result;
 
@@ -36,6 +39,34 @@ pub(super) fn run(path: &str, parameters: Option<&str>) -> Result<()> {
         .write(path)?;
     println!("wrote {path}: {parameters} parameters, {CHAINS} chains, {DRAWS} draws");
     Ok(())
+}
+
+/// Writes the pages that `tests/browser` looks at to a directory: `report.html`, `comparison.html`, and `under-way.sgmcmc`, a
+/// fit whose chains are not complete.
+///
+/// # Errors
+///
+/// Returns an error if a file cannot be written.
+pub(super) fn pages(directory: &Path) -> Result<()> {
+    run(&directory.join("report.html").to_string_lossy(), None)?;
+    let fit = simulate(DEFAULT_PARAMETERS)?;
+    fit.clone().with_outcomes(vec![ChainOutcome::Stopped; CHAINS])?.save(directory.join("under-way.sgmcmc"))?;
+    let (one, other) = (with_log_likelihood(fit.clone(), 0.0)?, with_log_likelihood(fit, 1.0)?);
+    Ok(comparison(&[("linear", &one), ("spline", &other)])?.write(directory.join("comparison.html"))?)
+}
+
+/// Adds normal log-likelihoods of 40 observations around the bias plus `shift`.
+fn with_log_likelihood(fit: Fit, shift: f64) -> Result<Fit> {
+    let draws = fit.element("bias")?;
+    let observations: Vec<f64> = (0..40).map(|i| (f64::from(i) * 0.37).sin()).collect();
+    let terms = |bias: &f64| {
+        let bias = *bias;
+        observations.iter().map(move |y| -0.5 * (y - bias - shift).powi(2)).collect::<Vec<f64>>()
+    };
+    let values = draws.iter().flatten().flat_map(terms).collect();
+    let dimensions = ["chain", "draw", "y_dim_0"].map(str::to_owned).to_vec();
+    let variable = Variable { name: "y".into(), dimensions, shape: vec![CHAINS, DRAWS, observations.len()], values };
+    Ok(fit.with_group(Group { name: "log_likelihood".into(), variables: vec![variable] })?)
 }
 
 /// Simulates autoregressive chains. One chain of `beta[0]` has another mean, `beta[1]` mixes slowly, and `W[0,0]` and
