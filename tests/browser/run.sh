@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds the report of a made-up fit of 60 parameters, opens it in headless Chromium, and leaves screenshots.
+# Builds the report of a made-up fit of 60 parameters, a page that compares two fits, and the page of `sgmcmc watch`, opens them in
+# headless Chromium, and leaves screenshots.
 #
 #   tests/browser/run.sh [DIR]     (DIR: where report and screenshots go; default: target/browser)
 #
@@ -22,8 +23,27 @@ fi
 # Packages stay outside of the repository.
 modules="$out/modules"
 mkdir -p "$modules"
-cp "$here/package.json" "$here/look.mjs" "$modules/"
+cp "$here/package.json" "$here/look.mjs" "$here/pages.mjs" "$modules/"
 (cd "$modules" && npm install --no-audit --no-fund --loglevel=error)
 
-(cd "$root" && cargo run --quiet --package lab -- report-sixty "$out/report.html")
+# With all packages selected, cargo uses the libraries that `cargo test --workspace` has built.
+(cd "$root" && cargo build --quiet --workspace --bin lab --bin sgmcmc)
+built="${CARGO_TARGET_DIR:-$root/target}/debug"
+program="$built/sgmcmc"
+"$built/lab" browser-pages "$out"
+
+# `watch` writes the page again and again until the run ends, which this one does not.
+rm -f "$out/watched.html"
+"$program" watch "$out/under-way.sgmcmc" --html "$out/watched.html" >/dev/null &
+watch=$!
+trap 'kill "$watch" 2>/dev/null || true' EXIT
+tries=0
+while [ ! -s "$out/watched.html" ]; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 300 ] || { echo "\`sgmcmc watch\` wrote no page" >&2; exit 1; }
+    sleep 0.2
+done
+kill "$watch"
+
 (cd "$modules" && node look.mjs "$chromium" "$out/report.html" "$out")
+(cd "$modules" && node pages.mjs "$chromium" "$out/comparison.html" "$out/watched.html" "$out")

@@ -9,6 +9,7 @@ had flushed must be there.
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,7 @@ import arviz
 import cmdstanpy
 import numpy as np
 import pandas
+import polars
 import xarray
 
 CHAINS, DRAWS = 4, 500
@@ -127,13 +129,35 @@ def documented(directory):
     try:
         for block in blocks:
             exec(compile(block, page, "exec"), {})  # noqa: S102
-        import polars
-
-        table = polars.read_parquet("fit.parquet").sort(["chain", "draw"])
-        same(table["mu"].to_numpy().reshape(CHAINS, DRAWS), VALUES["mu"], "fit.parquet by polars")
+        for name, read in [("fit.parquet", polars.read_parquet), ("fit.arrow", polars.read_ipc)]:
+            table = read(name).sort(["chain", "draw"])
+            same(table["mu"].to_numpy().reshape(CHAINS, DRAWS), VALUES["mu"], f"{name} by polars")
+            same(table["W[1,2]"].to_numpy().reshape(CHAINS, DRAWS), VALUES["W"][:, :, 1, 2], f"{name} by polars")
+            same(table["iteration"].to_numpy().reshape(CHAINS, DRAWS), STATS["iteration"], f"{name} by polars")
+        calls = documented_calls()
+        assert any("help" in where for where in calls.values()), "the help of the program has no Python line"
+        for call, where in calls.items():
+            # The documentation of a format speaks of its `path`.
+            path = "fit.nc" if "netcdf" in where else "fit.zarr"
+            tree = eval(call, {"arviz": arviz, "xarray": xarray, "path": path})  # noqa: S307
+            check_tree(tree, f"{call} of {where}")
     finally:
         os.chdir(before)
-    print(f"{len(blocks)} blocks of docs/python.md run")
+    print(f"{len(blocks)} blocks of docs/python.md and {len(calls)} calls of the help and of the documentation of formats run")
+
+
+def documented_calls():
+    """Returns the Python calls that the help of the program and the documentation of the formats mention, and where."""
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../crates")
+    sources = {"cli/src/arguments.rs": "the help"}
+    sources |= {f"storage/src/fits/{name}/mod.rs": name for name in ["zarr", "netcdf"]}
+    calls = {}
+    for source, where in sources.items():
+        with open(os.path.join(root, source)) as file:
+            text = file.read().replace('\\"', '"')
+        for call in re.findall(r"(?:arviz|xarray)\.(?:from|open)_\w+\([^()]+\)", text):
+            calls[call] = where
+    return calls
 
 
 def main(directory, summary):

@@ -3,7 +3,8 @@
 #
 #   tests/python/run.sh [VENV]
 #
-# VENV is kept and used again; without it a temporary one is made and removed. PYTHON names the interpreter (3.12 or newer).
+# VENV is kept and used again; without it a temporary one is made and removed. PYTHON names the interpreter (3.12 or newer),
+# and PARTS the parts: diagnostics, files.
 set -eu
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 root=$(dirname -- "$(dirname -- "$here")")
@@ -26,11 +27,12 @@ diagnostics() {
 }
 
 files() {
-    (cd "$root" && cargo build --quiet --package sgmcmc-storage --features parquet,zarr --example write_fit)
+    # With all packages selected, the program of the workspace turns on the features arrow, parquet and zarr.
+    (cd "$root" && cargo build --quiet --workspace --example write_fit)
     "$venv/bin/python" "$here/files.py" "${CARGO_TARGET_DIR:-$root/target}/debug/examples/write_fit"
 }
 
-for part in diagnostics files; do
+for part in ${PARTS:-diagnostics files}; do
     echo "== $part"
     "$part"
 done
