@@ -5,6 +5,7 @@
 /// [Models]: crate::guide::models
 /// [Sampling]: crate::guide::sampling
 /// [Diagnostics]: crate::guide::diagnostics
+/// [Long runs]: crate::guide::long_runs
 /// [Files]: crate::guide::files
 #[doc = ""]
 #[doc = include_str!("../docs/getting-started.md")]
@@ -96,7 +97,12 @@ pub mod diagnostics {}
 #[cfg_attr(not(feature = "distributed"), doc = "The page needs the feature `distributed`.")]
 pub mod distributed {}
 
-/// Fits in files, checkpoints, and data larger than memory.
+/// Progress, Ctrl-C, checkpoints, and runs that become longer.
+#[doc = ""]
+#[doc = include_str!("../docs/long-runs.md")]
+pub mod long_runs {}
+
+/// Fits in files, and data larger than memory.
 #[doc = ""]
 #[doc = include_str!("../docs/files.md")]
 pub mod files {}
@@ -112,6 +118,16 @@ pub mod python {}
 #[doc = ""]
 #[doc = include_str!("../docs/program.md")]
 pub mod program {}
+
+/// Fits and plots in Jupyter.
+#[doc = ""]
+#[doc = include_str!("../docs/notebooks.md")]
+pub mod notebooks {}
+
+/// Answers to frequent questions.
+#[doc = ""]
+#[doc = include_str!("../docs/faq.md")]
+pub mod faq {}
 
 /// Checklists and skeletons for additions.
 #[doc = ""]

@@ -6,6 +6,9 @@
 //! [diagnostics]: guide::diagnostics
 //! [shards and machines]: guide::distributed
 //! [files]: guide::files
+//! [long runs]: guide::long_runs
+//! [notebooks]: guide::notebooks
+//! [questions]: guide::faq
 //! [coming from R]: guide::coming_from_r
 //! [extending]: guide::extending
 //! [design]: guide::design
@@ -155,9 +158,9 @@ pub mod fit {
     pub use sgmcmc_fit::{
         Bias, BlockDiscrepancy, BlockDraws, BlockNoise, Calibration, ChainDraws, ChainOutcome, Communication,
         CorrectedMean, DirectionBias, Efficiency, EstimatorNoise, Finding, FitDifference, FssdOptions, Group,
-        IntervalKind, NoiseReport, Pointwise, PredictedBias, Predictions, Predictive, PredictiveInterval, RankTest,
-        RunInfo, Severity, ShardInfo, Shift, SteinDiscrepancies, StepHalving, SummaryOptions, SummaryOrder, Tempering,
-        Thresholds, TuningRecord, ValueDifference, Variable, ZeroVariance,
+        IntervalKind, NoisePoint, NoiseReport, Pointwise, PredictedBias, Predictions, Predictive, PredictiveInterval,
+        RankTest, RunInfo, Severity, ShardInfo, Shift, SteinDiscrepancies, StepHalving, SummaryOptions, SummaryOrder,
+        Tempering, Thresholds, TuningRecord, ValueDifference, Variable, ZeroVariance,
     };
 }
 
