@@ -1,7 +1,7 @@
 //! Writes one fit in every format that is compiled in, as a whole and with streaming sinks, and prints its summary.
 //!
 //! `tests/python/files.py` computes the same numbers and compares them with those that other tools read: `cargo run -p
-//! sgmcmc-storage --features parquet,zarr --example write_fit -- DIRECTORY`. With the argument `endless` after the
+//! sgmcmc-storage --features arrow,parquet,zarr --example write_fit -- DIRECTORY`. With the argument `endless` after the
 //! directory, it streams draws until it is killed, and writes the number of flushed draws per chain to a file.
 
 use std::error::Error;
@@ -118,6 +118,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     fits::save(&fit, directory.join("fit.json"))?;
     fits::save(&fit, directory.join("fit.csv"))?;
     fits::save(&fit, directory.join("fit.nc"))?;
+    #[cfg(feature = "arrow")]
+    fits::save(&fit, directory.join("fit.arrow"))?;
     let labeled =
         fit.clone().with_axes("W", [Axis::new("county").labels(["Aitkin", "Koöchiching"]), Axis::new("year")])?;
     fits::save(&labeled, directory.join("labeled.nc"))?;
