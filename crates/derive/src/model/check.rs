@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use syn::{Error, Expr, Ident, Result};
 
 use super::parse::{Description, Draw, Statement};
-use super::{Model, names};
+use super::{Model, mistakes, names};
 
 impl<'a> Model<'a> {
     /// Checks the names of a model.
@@ -29,6 +29,14 @@ impl<'a> Model<'a> {
                     let message = format!(
                         "`{name}` is a computed value, which has no distribution of its own: observe a leaf of the data, or add \
                          a term of the log density with `factor`"
+                    );
+                    return Err(Error::new(name.span(), message));
+                }
+                Statement::Draw(draw) if draw.shape.is_some() && model.is_parameter(&draw.name.to_string()) => {
+                    let name = &draw.name;
+                    let message = format!(
+                        "`{name}` is declared twice: brackets are the shape of the whole parameter, and a list of distributions \
+                         has one for each entry, `{name}[2] ~ [Normal(0, 10), Normal(0, 1)];`"
                     );
                     return Err(Error::new(name.span(), message));
                 }
@@ -145,6 +153,7 @@ impl<'a> Model<'a> {
             }
             let is_known =
                 |name: &str| self.is_parameter(name) || self.is_data(name) || self.computed.contains_key(name);
+            mistakes::check(expression, &|name: &str| self.is_parameter(name) || self.is_data(name))?;
             if let Some(unknown) = names::unknown(expression, &is_known).first() {
                 let message = format!(
                     "nothing is called `{unknown}` in this model: declare a parameter `{unknown} ~ Distribution(…);`, a leaf \

@@ -2,6 +2,7 @@
 
 mod check;
 mod generate;
+mod mistakes;
 mod names;
 mod parse;
 

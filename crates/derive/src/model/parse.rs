@@ -163,7 +163,15 @@ impl Parse for Statement {
 
 impl Parse for Named {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let name: Ident = input.parse()?;
+        if input.peek(Token![mut]) {
+            return Err(
+                input.error("values do not change: leave out `mut`, and give a changed value a name of its own")
+            );
+        }
+        let name: Ident = input.parse().map_err(|error| {
+            let remedy = "`let` and `generate` give one value a name, `let name = expression;`";
+            keyword_as_name(input).unwrap_or_else(|| Error::new(error.span(), remedy))
+        })?;
         if input.peek(Token![~]) {
             return Err(input
                 .error("`let` and `generate` compute a value: write `=`, or leave out the word for a distribution"));
@@ -185,7 +193,8 @@ impl Parse for Draw {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let attributes = input.call(Attribute::parse_outer)?;
         let mut name: Ident = input.parse().map_err(|error| {
-            Error::new(error.span(), "expected a statement: `name ~ Distribution(…);`, `let`, `generate` or `factor`")
+            let remedy = "expected a statement: `name ~ Distribution(…);`, `let`, `generate` or `factor`";
+            keyword_as_name(input).unwrap_or_else(|| Error::new(error.span(), remedy))
         })?;
         let mut constraint = None;
         if input.peek(Ident) {
@@ -204,6 +213,19 @@ impl Parse for Draw {
             bracketed!(content in input);
             shape = Some(Punctuated::parse_terminated(&content)?);
         }
+        if input.peek(Token![<]) {
+            let remedy = format!(
+                "a constraint stands before the name, `positive {name} ~ …;` or `interval(0, 1) {name} ~ …;`; a prior with \
+                 bounds, such as `HalfNormal`, implies its constraint"
+            );
+            return Err(input.error(remedy));
+        }
+        if shape.is_some() && input.peek(Ident) {
+            return Err(input.error("the shape stands after the name, `beta[3] ~ Normal(0, 1);`"));
+        }
+        if input.peek(Token![+=]) {
+            return Err(input.error("a term of the log density is a factor: `factor expression;`"));
+        }
         if input.peek(Token![=]) {
             let remedy = format!(
                 "write `{name} ~ Distribution(…);` for a parameter or an observation, or `let {name} = …;` for a computed value"
@@ -221,4 +243,12 @@ impl Parse for Draw {
         input.parse::<Token![~]>()?;
         Ok(Self { attributes, constraint, name, shape, distribution: input.parse()? })
     }
+}
+
+/// Returns the error of a keyword in the place of a name.
+fn keyword_as_name(input: ParseStream<'_>) -> Option<Error> {
+    let (word, rest) = input.cursor().ident()?;
+    let is_name = rest.punct().is_some_and(|(next, _)| matches!(next.as_char(), '~' | '=' | ':'));
+    let message = format!("`{word}` is a keyword of Rust: choose another name");
+    is_name.then(|| Error::new(word.span(), message))
 }
