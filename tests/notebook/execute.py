@@ -30,7 +30,7 @@ def main(path, write):
     notebook = nbformat.read(path, as_version=4)
     # The path in `:dep` is relative to the directory of the notebook.
     directory = os.path.dirname(os.path.abspath(path))
-    NotebookClient(notebook, timeout=3600, resources={"metadata": {"path": directory}}).execute()
+    NotebookClient(notebook, timeout=3600, startup_timeout=600, resources={"metadata": {"path": directory}}).execute()
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for start, media_type, parts in EXPECTED:
         cell = next(cell for cell in cells if cell.source == start or (start != "fit" and cell.source.startswith(start)))

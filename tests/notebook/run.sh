@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 tools="$PWD/target/tools"
 mkdir -p "$tools"
 if [ ! -x "$tools/bin/evcxr_jupyter" ]; then
-    CARGO_TARGET_DIR="$tools/build" cargo install --debug --locked --root "$tools" evcxr_jupyter
+    CARGO_TARGET_DIR="$tools/build" cargo install --locked --root "$tools" evcxr_jupyter
     rm -rf "$tools/build"
 fi
 if [ ! -x "$tools/jupyter/bin/python" ]; then
@@ -25,7 +25,7 @@ mkdir -p "$JUPYTER_PATH/kernels/rust"
 cat > "$JUPYTER_PATH/kernels/rust/kernel.json" <<JSON
 {"argv": ["$tools/bin/evcxr_jupyter", "--control_file", "{connection_file}"], "display_name": "Rust", "language": "rust", "interrupt_mode": "message"}
 JSON
-# Compiled dependencies are kept for the next run.
-export EVCXR_TMPDIR="$tools/notebook"
+# The kernel makes a crate of its own, which must not be inside of this workspace. Compiled dependencies are kept for the next run.
+export EVCXR_TMPDIR="${TMPDIR:-/tmp}/sgmcmc-notebook"
 mkdir -p "$EVCXR_TMPDIR"
 "$tools/jupyter/bin/python" tests/notebook/execute.py docs/notebook.ipynb "$@"
