@@ -129,7 +129,12 @@ impl Arguments {
         let summary = fit.summary_with(&options).map_err(failed)?;
         // The warnings are about a finished fit.
         let table = summary.to_string();
-        let _ = writeln!(text, "\n{}", printable_lines(&table));
+        let is_warning = |line: &str| summary.warnings().iter().any(|warning| warning == line);
+        text.push('\n');
+        for line in table.lines().filter(|line| !is_warning(line)) {
+            let _ = writeln!(text, "{}", printable_lines(line));
+        }
+        text.push('\n');
         let name = match &self.parameter {
             Some(name) => name.clone(),
             None => worst(&summary),

@@ -16,32 +16,29 @@ pub(super) fn findings(fit: &Fit, thresholds: &Thresholds) -> Vec<Finding> {
     findings
 }
 
-/// Returns a finding for each chain that is not complete.
+/// Returns a finding for each chain that failed, and one about those that were stopped.
 fn outcomes(fit: &Fit) -> Vec<Finding> {
+    let stopped = fit
+        .describe_stopped()
+        .map(|what| Finding::new(Severity::Warning, what, "resume from a checkpoint, or use the draws made so far"));
     let numbered = fit.outcomes().iter().zip(fit.chains()).enumerate();
-    numbered
-        .filter_map(|(number, (outcome, chain))| {
-            let draws = count(chain.len(), "draw");
-            match outcome {
-                ChainOutcome::Complete => None,
-                ChainOutcome::Stopped => Some(Finding::new(
-                    Severity::Warning,
-                    format!("chain {number} was stopped after {draws}"),
-                    "resume from a checkpoint, or use the draws made so far",
-                )),
-                ChainOutcome::Failed(error) if outcome.is_divergence() => Some(Finding::new(
-                    Severity::Problem,
-                    format!("chain {number} diverged after {draws}: {}", cause(error)),
-                    "use a smaller step size, above all for the named parameter, or start closer to the mode",
-                )),
-                ChainOutcome::Failed(error) => Some(Finding::new(
-                    Severity::Problem,
-                    format!("chain {number} failed after {draws}: {error}"),
-                    "fix the cause named in the message and run again",
-                )),
-            }
-        })
-        .collect()
+    let failed = numbered.filter_map(|(number, (outcome, chain))| {
+        let draws = count(chain.len(), "draw");
+        match outcome {
+            ChainOutcome::Complete | ChainOutcome::Stopped => None,
+            ChainOutcome::Failed(error) if outcome.is_divergence() => Some(Finding::new(
+                Severity::Problem,
+                format!("chain {number} diverged after {draws}: {}", cause(error)),
+                "use a smaller step size, above all for the named parameter, or start closer to the mode",
+            )),
+            ChainOutcome::Failed(error) => Some(Finding::new(
+                Severity::Problem,
+                format!("chain {number} failed after {draws}: {error}"),
+                "fix the cause named in the message and run again",
+            )),
+        }
+    });
+    failed.chain(stopped).collect()
 }
 
 /// Returns the message of a divergence without its own remedy, which would be a second one.

@@ -4,7 +4,7 @@ use sgmcmc_gradient::Layout;
 
 use super::{Finding, Severity};
 use crate::sink::Draw;
-use crate::{ChainDraws, Fit};
+use crate::{ChainDraws, ChainOutcome, Fit};
 
 /// A fit of one value: `chains` chains of `draws` draws, with values and weights computed from the index of the draw.
 fn fit(chains: usize, draws: usize, value: impl Fn(usize, f64) -> f64, weight: impl Fn(usize) -> f64) -> Fit {
@@ -118,4 +118,41 @@ fn a_few_weights_of_zero_are_a_warning() {
     let check = fit(4, 1000, plain, |index| if index == 7 { 0.0 } else { 1.0 }).check();
     let found = check.findings().iter().find(|finding| finding.what.contains("weight 0")).unwrap();
     assert_eq!(found.severity, Severity::Warning);
+}
+
+#[test]
+fn stopped_chains_are_one_finding() {
+    let whole = fit(3, 200, plain, |_| 1.0);
+    let stopped = |numbers: &[usize]| {
+        let outcome = |number| if numbers.contains(&number) { ChainOutcome::Stopped } else { ChainOutcome::Complete };
+        let fit = whole.clone().with_outcomes((0..3).map(outcome).collect()).unwrap();
+        let check = fit.check();
+        let findings = check.findings().iter().map(|finding| finding.what.clone());
+        let findings: Vec<String> = findings.filter(|what| what.contains("stopped")).collect();
+        assert_eq!(fit.summary().warnings(), findings);
+        findings
+    };
+    assert!(stopped(&[]).is_empty());
+    assert_eq!(stopped(&[1]), ["chain 1 was stopped after 200 draws"]);
+    assert_eq!(stopped(&[0, 2]), ["chains 0, 2 were stopped after 200 draws"]);
+    assert_eq!(stopped(&[0, 1, 2]), ["all 3 chains were stopped after 200 draws"]);
+    let mut chains = whole.chains().to_vec();
+    chains[0] = fit(1, 150, plain, |_| 1.0).chains()[0].clone();
+    let fit = Fit::new(whole.layout().clone(), chains).unwrap().with_outcomes(vec![ChainOutcome::Stopped; 3]).unwrap();
+    assert_eq!(fit.summary().warnings(), ["all 3 chains were stopped after 150 to 200 draws"]);
+}
+
+#[test]
+fn findings_that_follow_from_disagreement_have_its_remedy() {
+    // Every chain moves around a mean of its own.
+    let mut chains = Vec::new();
+    for shift in 0..4 {
+        chains.push(fit(1, 500, |_, number| number + f64::from(shift), |_| 1.0).chains()[0].clone());
+    }
+    let fit = Fit::new(fit(1, 4, plain, |_| 1.0).layout().clone(), chains).unwrap();
+    let check = fit.check();
+    for part in ["few effective draws", "means are rough"] {
+        let finding = check.findings().iter().find(|finding| finding.what.contains(part)).unwrap();
+        assert_eq!(finding.remedy, "make the chains agree first", "{check}");
+    }
 }

@@ -186,11 +186,10 @@ fn warnings(fit: &Fit) -> Vec<String> {
     let search = unfinished.map(|mode| format!("the mode search {mode}"));
     let failures =
         fit.outcomes.iter().zip(&fit.chains).enumerate().filter_map(|(number, (outcome, chain))| match outcome {
-            ChainOutcome::Complete => None,
-            ChainOutcome::Stopped => Some(format!("chain {number} was stopped after {}", count(chain.len(), "draw"))),
+            ChainOutcome::Complete | ChainOutcome::Stopped => None,
             ChainOutcome::Failed(error) => {
                 Some(format!("chain {number} ended after {}: {error}", count(chain.len(), "draw")))
             }
         });
-    search.into_iter().chain(failures).collect()
+    search.into_iter().chain(failures).chain(fit.describe_stopped()).collect()
 }
