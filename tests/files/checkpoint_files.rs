@@ -5,7 +5,7 @@ use sgmcmc::algorithms::Sgld;
 use sgmcmc::fit::ChainOutcome;
 use sgmcmc::gradient::FullGradient;
 use sgmcmc::sink::Memory;
-use sgmcmc::storage::CsvDraws;
+use sgmcmc::storage::fits::draws_csv::CsvDraws;
 use sgmcmc_testkit::models::Case;
 use sgmcmc_testkit::models::logistic::Logistic;
 

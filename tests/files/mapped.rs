@@ -8,8 +8,8 @@ use proptest::test_runner::{RngSeed, TestRunner};
 use sgmcmc::data::Values;
 use sgmcmc::data::{Column, Precision, Rows};
 use sgmcmc::prelude::*;
-use sgmcmc::storage::{Mapped, Result};
-use sgmcmc::storage::{MappedWriter, mapped};
+use sgmcmc::storage::Result;
+use sgmcmc::storage::mapped::{self, Mapped, MappedWriter};
 use sgmcmc::{Engine, default_device};
 use tempfile::TempDir;
 

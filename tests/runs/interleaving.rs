@@ -21,8 +21,9 @@ use sgmcmc::rng::StreamRng;
 use sgmcmc::run::ProgressOption;
 use sgmcmc::run::{CheckpointInterval, Progress};
 use sgmcmc::sink::Memory;
+use sgmcmc::storage::FileCheckpoints;
 use sgmcmc::storage::fits;
-use sgmcmc::storage::{CsvDraws, FileCheckpoints};
+use sgmcmc::storage::fits::draws_csv::CsvDraws;
 use sgmcmc_testkit::models::Case;
 use sgmcmc_testkit::models::normal_mean::NormalMean;
 

@@ -1,8 +1,8 @@
 //! Shards of models given by closures, with constrained parameters.
 
 use sgmcmc::data::Rows;
-use sgmcmc::distributed::Shards;
 use sgmcmc::distributed::combine::{CombineOptions, Consensus, Draws, Swiss, combine_fits};
+use sgmcmc::distributed::shards::Shards;
 use sgmcmc::distributions::*;
 use sgmcmc::fit::{ChainDraws, Tempering};
 use sgmcmc::gradient::Target;

@@ -20,7 +20,7 @@
 //! - **Logging.** If [`Engine::Auto`] cannot compile a model and evaluates it eagerly, the crate logs a warning with
 //!   the reason through [`log`]. Each reason is logged once per process.
 
-pub mod array;
+mod array;
 mod closure;
 pub mod data;
 pub mod distributions;
@@ -41,7 +41,7 @@ pub use burn_tensor as burn;
 /// The constraints of parameters, used by `#[derive(TensorTree)]`.
 pub use sgmcmc_gradient::constraint;
 
-pub use array::{array, default_device, dtype, full, ones, zeros};
+pub use array::{Number, array, default_device, dtype, full, ones, zeros};
 pub use data::{Dataset, IntoDataset};
 pub use engine::{AnalyticTree, Engine, Posterior};
 pub use fit::FitTensors;

@@ -22,7 +22,7 @@ pub(crate) fn tensor_tree(input: &DeriveInput) -> Result<TokenStream> {
             .map_or_else(|| syn::Index::from(position).to_token_stream(), ToTokens::to_token_stream);
         if !attributes.skip && !input.generics.params.is_empty() {
             let ty = &field.ty;
-            bounds.predicates.push(parse_quote!(#ty: #library::tree::TensorTree));
+            bounds.predicates.push(parse_quote!(#ty: #library::TensorTree));
         }
         methods.add(&library, &member, &field.ty, attributes);
     }
@@ -31,7 +31,7 @@ pub(crate) fn tensor_tree(input: &DeriveInput) -> Result<TokenStream> {
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     Ok(quote! {
         #[automatically_derived]
-        impl #impl_generics #library::tree::TensorTree for #name #type_generics #where_clause {
+        impl #impl_generics #library::TensorTree for #name #type_generics #where_clause {
             fn visit<__V: #library::tree::Visitor>(&self, path: &mut #library::tree::Path, visitor: &mut __V) {
                 #(#visits)*
             }
@@ -76,7 +76,7 @@ impl Methods {
             return;
         }
         let name = rename.unwrap_or_else(|| member.to_string().trim_start_matches("r#").to_owned());
-        let tree = quote!(<#ty as #library::tree::TensorTree>);
+        let tree = quote!(<#ty as #library::TensorTree>);
         self.rebuilds.push(quote!(#member: #tree::rebuild(&self.#member, source)));
         let Some(prior) = prior else {
             let inner = quote!(|path| #tree::visit(&self.#member, path, visitor));

@@ -13,7 +13,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sgmcmc_distributed::Shard;
 use sgmcmc_distributed::chains::{chains_of_rank, gather_combined, gather_fit};
 use sgmcmc_distributed::checkpoint::{EpochCheckpoints, RunCheckpoints};
 use sgmcmc_distributed::collective::{Collective, Error, Result, launch, on_threads};
@@ -22,6 +21,7 @@ use sgmcmc_distributed::data_parallel::DataParallel;
 use sgmcmc_distributed::dsgld::{ApproximationShape, Dsgld};
 use sgmcmc_distributed::factorization::{BlockAlgorithm, BlockRun, BlockedEntries, BlockedFactorization, Grid};
 use sgmcmc_distributed::input::mapped_shard;
+use sgmcmc_distributed::shards::Shard;
 use sgmcmc_fit::{Fit, Tempering};
 use sgmcmc_gradient::{Analytic, AnalyticModel, Columns, FullGradient, MinibatchGradient, WithoutReplacement};
 use sgmcmc_models::factorization::{Entries, Entry};

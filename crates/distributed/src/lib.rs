@@ -24,6 +24,3 @@ pub mod shards;
 
 #[cfg(all(test, feature = "runs"))]
 mod testing;
-
-#[cfg(feature = "runs")]
-pub use shards::{Shard, ShardFits, Shards, Subposterior};

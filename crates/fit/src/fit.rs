@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use sgmcmc_gradient::{Axis, Error, Layout, Mode, Result};
 
 use crate::draws::ChainDraws;
-use crate::groups::Group;
+use crate::group::Group;
 use crate::info::RunInfo;
 use crate::outcome::ChainOutcome;
 use crate::text::count;

@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use sgmcmc_fit::sink::{Draw, Schema, Sink};
 use sgmcmc_fit::{ChainDraws, ChainOutcome, Fit, RunInfo};
 use sgmcmc_gradient::{Columns, Layout};
-use sgmcmc_storage::{CsvDraws, fits, mapped};
+use sgmcmc_storage::{
+    fits::{self, draws_csv::CsvDraws},
+    mapped,
+};
 
 use crate::targets::Reader;
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use sgmcmc_storage::read::{self, Separator};
-use sgmcmc_storage::{Mapped, fits};
+use sgmcmc_storage::{fits, mapped::Mapped};
 
 /// A reader of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

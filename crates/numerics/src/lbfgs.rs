@@ -12,7 +12,7 @@ use crate::vector::{add_scaled, dot, scale};
 /// # Examples
 ///
 /// ```
-/// use sgmcmc::numerics::{InitialScale, Lbfgs};
+/// use sgmcmc::{algorithms::InitialScale, numerics::Lbfgs};
 ///
 /// let mut lbfgs = Lbfgs::new(2, 5, InitialScale::Newest(1.0));
 /// assert_eq!(lbfgs.gamma(), 1.0);
@@ -47,7 +47,7 @@ pub enum InitialScale {
 /// # Examples
 ///
 /// ```
-/// use sgmcmc::numerics::{InitialScale, Lbfgs};
+/// use sgmcmc::{algorithms::InitialScale, numerics::Lbfgs};
 ///
 /// // A = diag(2, 4): with a pair for each axis, H = diag(1/2, 1/4).
 /// let mut lbfgs = Lbfgs::new(2, 5, InitialScale::Fixed(1.0));

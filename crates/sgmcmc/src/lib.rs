@@ -17,6 +17,42 @@
 //! [performance]: guide::performance
 //! [machines]: guide::machines
 //! [contributing]: guide::extending
+//! [gallery]: report/plot/index.html
+//! [examples]: guide::getting_started
+//! [program]: guide::program
+//! [python]: guide::python
+//! [`sgmcmc::prelude`]: mod@prelude
+//! [`model!`]: macro@model
+//! [`Model`]: struct@Model
+//! [`Dataset`]: struct@Dataset
+//! [`Posterior`]: struct@Posterior
+//! [`TensorTree`]: trait@TensorTree
+//! [`predictive`]: mod@predictive
+//! [`functions`]: mod@functions
+//! [`distributions`]: mod@distributions
+//! [`matrix`]: mod@matrix
+//! [`kernels`]: mod@kernels
+//! [`sequence`]: mod@sequence
+//! [`constraint`]: mod@constraint
+//! [`algorithms`]: mod@algorithms
+//! [`simplex`]: mod@simplex
+//! [`tuning`]: mod@tuning
+//! [`presets`]: mod@presets
+//! [`gradient`]: mod@gradient
+//! [`minibatch`]: mod@minibatch
+//! [`mode`]: mod@mode
+//! [`curvature`]: mod@curvature
+//! [`schedule`]: mod@schedule
+//! [`run`]: mod@run
+//! [`progress`]: mod@progress
+//! [`sink`]: mod@sink
+//! [`fit`]: mod@fit
+//! [`diagnostics`]: mod@diagnostics
+//! [`storage`]: mod@storage
+//! [`report`]: report/index.html
+//! [`models`]: models/index.html
+//! [`distributed`]: distributed/index.html
+//! [`datasets`]: datasets/index.html
 #![doc = ""]
 #![doc = include_str!("../README.md")]
 
@@ -35,7 +71,6 @@ pub use sgmcmc_core::kernels;
 pub use sgmcmc_core::matrix;
 pub use sgmcmc_core::sequence;
 pub use sgmcmc_core::special;
-pub use sgmcmc_core::tree;
 pub use sgmcmc_core::{
     AnalyticTree, Dataset, Engine, FitTensors, IntoDataset, Model, Named, Posterior, TensorTree, TreeLayout, array,
     default_device, dtype, full, ones, zeros,
@@ -44,8 +79,6 @@ pub use sgmcmc_core::{
 pub use sgmcmc_datasets as datasets;
 pub use sgmcmc_derive::{TensorTree, model};
 pub use sgmcmc_diagnostics as diagnostics;
-#[cfg(feature = "distributed")]
-pub use sgmcmc_distributed as distributed;
 pub use sgmcmc_fit::{Check, Fit, Health, Summary};
 pub use sgmcmc_gradient::constraint;
 pub use sgmcmc_gradient::curvature;
@@ -54,18 +87,23 @@ pub use sgmcmc_gradient::rng;
 pub use sgmcmc_gradient::{Axis, Columns, Constraint, Layout};
 #[cfg(feature = "models")]
 pub use sgmcmc_models as models;
-pub use sgmcmc_numerics as numerics;
-#[cfg(feature = "report")]
-pub use sgmcmc_report as report;
 pub use sgmcmc_samplers::{Builder, Sampler, Starts, StepSize};
-pub use sgmcmc_storage as storage;
 
 /// Data: columns, selections of observations, scalings.
 pub mod data {
+    pub use sgmcmc_core::Number;
     pub use sgmcmc_core::data::{Contrast, Design, Levels, Scaling};
     pub use sgmcmc_gradient::data::{
         Buffer, BufferOwner, Column, ElementType, Kind, Precision, Rows, Selection, Values, Weights,
     };
+}
+
+/// Trees of tensors, the types of parameters and data, see [`TensorTree`](trait@crate::TensorTree).
+pub mod tree {
+    // The derive macro calls the functions of `prior`.
+    #[doc(hidden)]
+    pub use sgmcmc_core::tree::prior;
+    pub use sgmcmc_core::tree::{AnyRank, Leaf, Part, Path, PriorDraws, Source, Visitor, to_device};
 }
 
 /// Densities, evaluators and gradient estimators.
@@ -175,6 +213,35 @@ pub mod sink {
     pub use sgmcmc_fit::sink::{
         ChainScores, Digest, Draw, Memory, Moments, Quantiles, RunningMoments, Schema, Scores, Sink, Spread,
         TestFunction, Trace,
+    };
+}
+
+/// Linear algebra on slices: quasi-Newton matrices, factorizations, products.
+pub mod numerics {
+    pub use sgmcmc_numerics::{Bfgs, Cholesky, Error, LEAST_CURVATURE, Lbfgs, SymmetricEigen, triangular, vector};
+}
+
+/// Files: readers of data, data larger than memory, checkpoints, and fits in formats that other tools read.
+pub mod storage {
+    #[doc(inline)]
+    pub use sgmcmc_storage::output;
+    pub use sgmcmc_storage::{
+        Error, FileCheckpoints, FileError, FilePosition, Problem, Result, fits, mapped, memory_limit, read,
+        set_memory_limit, source,
+    };
+}
+
+/// Plots of draws, and HTML pages of fits.
+#[cfg(feature = "report")]
+pub mod report {
+    pub use sgmcmc_report::{Error, Gallery, Plots, Plotter, Report, Result, TextChart, comparison, plot};
+}
+
+/// Shards, combination of subposteriors, and runs on many machines.
+#[cfg(feature = "distributed")]
+pub mod distributed {
+    pub use sgmcmc_distributed::{
+        chains, checkpoint, collective, combine, data_parallel, dsgld, factorization, input, shards,
     };
 }
 

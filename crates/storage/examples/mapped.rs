@@ -13,7 +13,8 @@ use sgmcmc_gradient::data::Column;
 use sgmcmc_gradient::minibatch::{Minibatch, Scheme};
 use sgmcmc_gradient::rng::StreamRng;
 use sgmcmc_gradient::{Columns, WithoutReplacement};
-use sgmcmc_storage::{Mapped, MappedWriter, Result};
+use sgmcmc_storage::Result;
+use sgmcmc_storage::mapped::{Mapped, MappedWriter};
 
 const ROWS: usize = 10_000_000;
 const FEATURES: usize = 8;

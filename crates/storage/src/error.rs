@@ -41,7 +41,7 @@ pub enum Error {
 
     /// An error of the gradient crate.
     #[error(transparent)]
-    Core(#[from] sgmcmc_gradient::Error),
+    Gradient(#[from] sgmcmc_gradient::Error),
 }
 
 impl Error {

@@ -2,11 +2,11 @@
 //!
 //! Each observation is one series. The parameters are a vector.
 
+use sgmcmc::TensorTree;
 use sgmcmc::distributions::Normal;
 use sgmcmc::prelude::*;
 use sgmcmc::sequence::scan;
 use sgmcmc::special::logsumexp;
-use sgmcmc::tree::TensorTree;
 
 /// The way in which the steps of a sequence are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

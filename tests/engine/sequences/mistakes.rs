@@ -4,7 +4,7 @@ use sgmcmc::data::Rows;
 use sgmcmc::gradient::Error;
 use sgmcmc::prelude::*;
 use sgmcmc::sequence::{iterate, scan};
-use sgmcmc::{Engine, tree::TensorTree};
+use sgmcmc::{Engine, TensorTree};
 
 use super::data;
 

@@ -8,7 +8,8 @@ use sgmcmc::fit::ChainOutcome;
 use sgmcmc::gradient::FullGradient;
 use sgmcmc::run::{CheckpointInterval, Progress, ProgressOption};
 use sgmcmc::sink::Memory;
-use sgmcmc::storage::{CsvDraws, FileCheckpoints};
+use sgmcmc::storage::FileCheckpoints;
+use sgmcmc::storage::fits::draws_csv::CsvDraws;
 use sgmcmc_testkit::models::Case;
 use sgmcmc_testkit::models::logistic::Logistic;
 

@@ -47,7 +47,7 @@ pub struct CombineOptions {
 ///
 /// ```
 /// use sgmcmc::distributed::combine::{CombineOptions, Consensus, combine_fits};
-/// use sgmcmc::distributed::Shards;
+/// use sgmcmc::distributed::shards::Shards;
 /// use sgmcmc::distributions::*;
 /// use sgmcmc::prelude::*;
 ///

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use sgmcmc_gradient::Columns;
 use sgmcmc_gradient::data::Column;
 use sgmcmc_gradient::fingerprint::Fingerprinter;
-use sgmcmc_storage::Mapped;
+use sgmcmc_storage::mapped::Mapped;
 
 use crate::chains::part;
 use crate::collective::{Collective, Error, Result, agree};

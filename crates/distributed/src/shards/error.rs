@@ -8,7 +8,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// # Examples
 ///
 /// ```
-/// use sgmcmc::distributed::{Shards, shards};
+/// use sgmcmc::distributed::shards::{self, Shards};
 ///
 /// let error = Shards::given(3, vec![vec![0, 2], vec![2]]).unwrap_err();
 /// assert_eq!(error, shards::Error::Repeated { observation: 2, one: 0, other: 1 });
@@ -83,7 +83,7 @@ pub enum Error {
 /// # Examples
 ///
 /// ```
-/// use sgmcmc::distributed::Shards;
+/// use sgmcmc::distributed::shards::Shards;
 /// use sgmcmc::gradient::Error;
 ///
 /// let fits = Shards::random(10, 2, 0)?.run(|_shard| Err(Error::EmptyModel));

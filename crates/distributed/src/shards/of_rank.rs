@@ -22,7 +22,7 @@ impl Shard {
     /// use sgmcmc::distributed::chains::gather_combined;
     /// use sgmcmc::distributed::collective::on_threads;
     /// use sgmcmc::distributed::combine::{CombineOptions, Consensus};
-    /// use sgmcmc::distributed::Shard;
+    /// use sgmcmc::distributed::shards::Shard;
     /// use sgmcmc::fit::Tempering;
     /// use sgmcmc::prelude::*;
     ///

@@ -21,7 +21,7 @@ impl Shards {
     /// Each shard tunes itself, and is resumed from its checkpoints if the program is run again:
     ///
     /// ```
-    /// use sgmcmc::distributed::Shards;
+    /// use sgmcmc::distributed::shards::Shards;
     /// use sgmcmc::distributions::*;
     /// use sgmcmc::prelude::*;
     /// use sgmcmc::run::CheckpointInterval;
@@ -97,7 +97,7 @@ fn message(panic: &(dyn Any + Send)) -> String {
 /// # Examples
 ///
 /// ```
-/// use sgmcmc::distributed::{Shards, combine::Consensus};
+/// use sgmcmc::distributed::{combine::Consensus, shards::Shards};
 /// use sgmcmc::distributions::*;
 /// use sgmcmc::prelude::*;
 ///

@@ -15,7 +15,7 @@ use super::Subposterior;
 /// # Examples
 ///
 /// ```
-/// use sgmcmc::distributed::Shards;
+/// use sgmcmc::distributed::shards::Shards;
 ///
 /// let shards = Shards::consecutive(10, 2)?;
 /// let shard = shards.shard(1).unwrap();
@@ -94,7 +94,7 @@ impl Shard {
     /// # Examples
     ///
     /// ```
-    /// use sgmcmc::distributed::Shards;
+    /// use sgmcmc::distributed::shards::Shards;
     /// use sgmcmc::distributions::*;
     /// use sgmcmc::prelude::*;
     ///

@@ -20,7 +20,7 @@ use super::{Error, Result, Shard};
 /// # Examples
 ///
 /// ```
-/// use sgmcmc::distributed::Shards;
+/// use sgmcmc::distributed::shards::Shards;
 ///
 /// let shards = Shards::random(1000, 8, 7)?;
 /// assert_eq!((shards.len(), shards.shard(3).unwrap().observations()), (8, 125));
@@ -57,7 +57,7 @@ impl Shards {
     /// # Examples
     ///
     /// ```
-    /// use sgmcmc::distributed::Shards;
+    /// use sgmcmc::distributed::shards::Shards;
     ///
     /// let labels = ["rare", "common", "common", "rare", "common", "common"];
     /// let shards = Shards::stratified(&labels, 2, 7)?;
@@ -92,7 +92,7 @@ impl Shards {
     /// # Examples
     ///
     /// ```
-    /// use sgmcmc::distributed::Shards;
+    /// use sgmcmc::distributed::shards::Shards;
     /// use sgmcmc::prelude::*;
     ///
     /// let columns = Columns::new().leaf("y", vec![0_i64, 1, 1, 0], [4])?;

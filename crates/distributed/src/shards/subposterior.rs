@@ -31,7 +31,7 @@ use super::Shard;
 ///
 /// ```
 /// use sgmcmc::data::Rows;
-/// use sgmcmc::distributed::Shards;
+/// use sgmcmc::distributed::shards::Shards;
 /// use sgmcmc::gradient::Target;
 /// use sgmcmc::prelude::*;
 ///

@@ -2,7 +2,7 @@
 
 use sgmcmc_gradient::{Error, Result};
 
-use super::{Group, Variable};
+use crate::group::{Group, Variable};
 use crate::pointwise::Pointwise;
 use crate::predictions::Predictions;
 use crate::{ChainDraws, Fit};

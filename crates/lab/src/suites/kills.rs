@@ -28,12 +28,13 @@ use sgmcmc::prelude::*;
 use sgmcmc::run::{CheckpointInterval, StopSignal};
 use sgmcmc::schedule::{CyclicalCosine, Polynomial};
 use sgmcmc::sink::{Memory, Moments, Quantiles, Spread};
+use sgmcmc::storage::FileCheckpoints;
 use sgmcmc::storage::fits;
+use sgmcmc::storage::fits::draws_csv::CsvDraws;
 use sgmcmc::storage::fits::native::NativeDraws;
 use sgmcmc::storage::fits::parquet::ParquetDraws;
 use sgmcmc::storage::fits::stan_csv::StanCsvDraws;
 use sgmcmc::storage::fits::zarr::ZarrFit;
-use sgmcmc::storage::{CsvDraws, FileCheckpoints};
 use sgmcmc_testkit::models::gaussian::Gaussian;
 use sgmcmc_testkit::rng;
 

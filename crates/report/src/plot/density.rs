@@ -16,7 +16,7 @@ const LOW_PRIOR: f64 = 0.25;
 /// # Examples
 ///
 /// ```
-/// use sgmcmc::report::{Frame, Prior, plot};
+/// use sgmcmc::report::plot::{self, Frame, Prior};
 ///
 /// let chains = [vec![0.1, 0.4, 0.2, 0.3]];
 /// let prior = Prior::density(|x| (-x.abs()).exp() / 2.0);

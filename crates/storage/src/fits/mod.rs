@@ -58,10 +58,10 @@ use std::path::Path;
 use sgmcmc_fit::Fit;
 
 use self::registry::{FORMATS, FormatEntry, Writer, entry};
+use crate::checkpoint::FileCheckpoints;
 use crate::error::{Error, Problem, Result};
 use crate::limit::memory_limit;
 use crate::output::{File, write_atomically};
-use crate::runs::FileCheckpoints;
 
 pub use registry::Format;
 

@@ -85,7 +85,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Columns> {
 ///
 /// ```
 /// use sgmcmc::Columns;
-/// use sgmcmc::storage::{Mapped, mapped};
+/// use sgmcmc::storage::mapped::{self, Mapped};
 ///
 /// let file = std::env::temp_dir().join("sgmcmc-doc-mapped.mapped");
 /// mapped::create(&file, Columns::new().leaf("y", vec![0.5_f32; 6], [6])?.as_slice())?;
@@ -142,7 +142,7 @@ impl Mapped {
     ///
     /// ```
     /// use sgmcmc::Columns;
-    /// use sgmcmc::storage::{Mapped, mapped};
+    /// use sgmcmc::storage::mapped::{self, Mapped};
     ///
     /// let file = std::env::temp_dir().join("sgmcmc-doc-mapped-rows.mapped");
     /// mapped::create(&file, Columns::new().leaf("y", vec![0.0_f64, 1.0, 2.0], [3])?.as_slice())?;

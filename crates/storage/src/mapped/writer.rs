@@ -18,7 +18,7 @@ use crate::output::{AtomicFile, File};
 ///
 /// ```
 /// use sgmcmc::Columns;
-/// use sgmcmc::storage::{MappedWriter, mapped};
+/// use sgmcmc::storage::mapped::{self, MappedWriter};
 ///
 /// let file = std::env::temp_dir().join("sgmcmc-doc-writer.mapped");
 /// let mut writer = MappedWriter::create(&file)?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use sgmcmc_fit::ChainOutcome;
 use sgmcmc_fit::sink::{Draw, Schema, Sink};
 use sgmcmc_gradient::Layout;
-use sgmcmc_storage::CsvDraws;
+use sgmcmc_storage::fits::draws_csv::CsvDraws;
 use sgmcmc_storage::fits::{self, Format};
 
 use crate::common::{assert_same_draws, assert_same_draws_in, fit, layout, schema, with_draw};

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use sgmcmc_fit::sink::{Draw, Schema, Sink};
 use sgmcmc_gradient::Result;
-use sgmcmc_storage::CsvDraws;
+use sgmcmc_storage::fits::draws_csv::CsvDraws;
 use sgmcmc_storage::fits::json::JsonFit;
 use sgmcmc_storage::fits::native::NativeDraws;
 #[cfg(feature = "parquet")]

@@ -1,10 +1,10 @@
 //! The five methods, each with the setting that it is tuned over.
 
 use sgmcmc::algorithms::{Hmc, Sghmc, Sgld, WarmUp};
-use sgmcmc::distributed::Shards;
 use sgmcmc::distributed::combine::{
     Bandwidth, Combination, CombineOptions, ComponentSampling, Consensus, Kdemc, Weierstrass, combine_fits,
 };
+use sgmcmc::distributed::shards::Shards;
 use sgmcmc::gradient::{FullGradient, MinibatchGradient};
 use sgmcmc::minibatch::WithoutReplacement;
 use sgmcmc::prelude::*;

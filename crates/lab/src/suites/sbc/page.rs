@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use sgmcmc::report::{Frame, Gallery, Plot, plot};
+use sgmcmc::report::{
+    Gallery,
+    plot::{self, Frame, Plot},
+};
 
 use super::ranks::DRAWS;
 use super::{Calibrated, FALSE_ALARM, REPLICATIONS, Section};

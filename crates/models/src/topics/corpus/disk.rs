@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use sgmcmc_gradient::data::{Buffer, Column, Columns, Values};
 use sgmcmc_gradient::fingerprint::{Fingerprint, Fingerprinter};
 use sgmcmc_storage::error::{Error, FilePosition, Problem, Result};
+use sgmcmc_storage::mapped::{Mapped, MappedWriter};
 use sgmcmc_storage::output::{AtomicDirectory, write_atomically};
 use sgmcmc_storage::source::Lines;
-use sgmcmc_storage::{Mapped, MappedWriter};
 
 use super::document::Document;
 use super::memory::add_document;

@@ -20,7 +20,7 @@ use crate::fits::chain_file::ChainFile;
 ///
 /// ```
 /// use sgmcmc::prelude::*;
-/// use sgmcmc::storage::{CsvDraws, fits};
+/// use sgmcmc::storage::fits::{self, draws_csv::CsvDraws};
 ///
 /// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
 /// let path = std::env::temp_dir().join("sgmcmc-doc-draws.csv");

@@ -23,14 +23,13 @@ mod store;
 
 pub use reader::read;
 pub(super) use reader::read_within;
-pub use sgmcmc_fit::Variable;
 pub use sink::ZarrDraws;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sgmcmc_fit::sink::{Schema, Sink};
-use sgmcmc_fit::{ChainDraws, Fit};
+use sgmcmc_fit::{ChainDraws, Fit, Variable};
 
 use self::store::Store;
 use super::extra::Extra;
@@ -46,7 +45,8 @@ const OWN: &str = "sgmcmc";
 ///
 /// ```
 /// use sgmcmc::prelude::*;
-/// use sgmcmc::storage::fits::{self, zarr::{Variable, ZarrFit}};
+/// use sgmcmc::fit::Variable;
+/// use sgmcmc::storage::fits::{self, zarr::ZarrFit};
 ///
 /// let path = std::env::temp_dir().join("sgmcmc-doc-run.zarr");
 /// let output = ZarrFit::new(&path)?;

@@ -4,10 +4,10 @@ use std::fs;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use sgmcmc_output::{File, create_dir_all, sync_directory, write_atomically};
 use sgmcmc_fit::Fit;
 use sgmcmc_fit::checkpoint::{CheckpointStore, Claim, saved_fit};
 use sgmcmc_gradient::{Error, Result};
+use sgmcmc_output::{File, create_dir_all, sync_directory, write_atomically};
 
 /// A store of checkpoints in a directory.
 ///
