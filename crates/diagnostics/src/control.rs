@@ -15,6 +15,10 @@ use crate::linear::least_squares;
 use crate::{mean, standard_deviation};
 
 /// The degree of the polynomials Q.
+///
+/// # Examples
+///
+/// See [`zero_variance`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Polynomial {
     /// Q = aᵀθ: d coefficients.
@@ -48,6 +52,10 @@ pub struct Run<'a> {
 }
 
 /// A corrected estimate.
+///
+/// # Examples
+///
+/// See [`zero_variance`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Corrected {
     /// The uncorrected estimate: the mean of g.

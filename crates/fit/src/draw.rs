@@ -1,6 +1,10 @@
 //! One draw of a chain.
 
 /// One draw.
+///
+/// # Examples
+///
+/// See [`Sink`](crate::sink::Sink).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Draw<'a> {
     /// The iteration in which the draw was made, with burn-in. The first iteration is 1.

@@ -34,6 +34,16 @@ use crate::error::{Error, Result};
 /// # Errors
 ///
 /// Returns [`Error::Setting`] if `value` is zero, negative, infinite or NaN.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::gradient::settings;
+///
+/// assert_eq!(settings::positive("alpha", 0.5)?, 0.5);
+/// assert!(settings::positive("alpha", 0.0).is_err());
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 pub fn positive(name: &'static str, value: f64) -> Result<f64> {
     require(value.is_finite() && value > 0.0, name, value, "it must be a positive number")
 }
@@ -43,6 +53,15 @@ pub fn positive(name: &'static str, value: f64) -> Result<f64> {
 /// # Errors
 ///
 /// Returns [`Error::Setting`] if `value` is negative, infinite or NaN.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::gradient::settings;
+///
+/// assert!(settings::non_negative("the jitter", 0.0).is_ok());
+/// assert!(settings::non_negative("the jitter", -0.5).is_err());
+/// ```
 pub fn non_negative(name: &'static str, value: f64) -> Result<f64> {
     require(value.is_finite() && value >= 0.0, name, value, "it must be zero or a positive number")
 }
@@ -52,6 +71,15 @@ pub fn non_negative(name: &'static str, value: f64) -> Result<f64> {
 /// # Errors
 ///
 /// Returns [`Error::Setting`] if `value` is infinite or NaN.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::gradient::settings;
+///
+/// assert!(settings::finite("the location", -2.0).is_ok());
+/// assert!(settings::finite("the location", f64::INFINITY).is_err());
+/// ```
 pub fn finite(name: &'static str, value: f64) -> Result<f64> {
     require(value.is_finite(), name, value, "it must be a finite number")
 }
@@ -61,6 +89,15 @@ pub fn finite(name: &'static str, value: f64) -> Result<f64> {
 /// # Errors
 ///
 /// Returns [`Error::Setting`] if `value` is outside [0, 1] or NaN.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::gradient::settings;
+///
+/// assert!(settings::probability("the level", 1.0).is_ok());
+/// assert!(settings::probability("the level", 1.5).is_err());
+/// ```
 pub fn probability(name: &'static str, value: f64) -> Result<f64> {
     within(name, value, 0.0..=1.0, "it must be at least 0 and at most 1")
 }
@@ -70,6 +107,15 @@ pub fn probability(name: &'static str, value: f64) -> Result<f64> {
 /// # Errors
 ///
 /// Returns [`Error::Setting`] if `value` is less than `minimum` or NaN.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::gradient::settings;
+///
+/// assert!(settings::at_least("the period", 10, 1, "it must be at least 1").is_ok());
+/// assert!(settings::at_least("the period", 0, 1, "it must be at least 1").is_err());
+/// ```
 pub fn at_least<T>(name: &'static str, value: T, minimum: T, expected: &'static str) -> Result<T>
 where
     T: PartialOrd + Display,

@@ -57,6 +57,16 @@ impl StepInfo {
 }
 
 /// The computational cost of a chain so far.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::algorithms::Cost;
+///
+/// let cost = Cost { gradients: 1000, minibatch: 50 };
+/// assert_eq!(cost.gradients * cost.minibatch as u64, 50_000); // observations
+/// assert_eq!(Cost::default().gradients, 0);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// The number of gradient estimates.

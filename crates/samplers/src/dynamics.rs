@@ -204,6 +204,10 @@ pub trait Dynamics<G: GradientEstimator>: Send + Sync {
 }
 
 /// A state that has a position.
+///
+/// # Examples
+///
+/// See [`Dynamics`].
 pub trait HasPosition {
     /// Returns the coordinates.
     fn position(&self) -> &[f64];

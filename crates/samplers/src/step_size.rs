@@ -61,6 +61,15 @@ impl StepSize {
 }
 
 /// A range of coordinates with a common step size.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::algorithms::StepBlock;
+///
+/// let block = StepBlock { range: 0..2, h: 0.25, previous: 1.0 };
+/// assert_eq!(block.velocity_factor(), 0.5);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepBlock {
     /// The range of coordinates.
@@ -80,6 +89,17 @@ impl StepBlock {
 }
 
 /// The iteration, temperature and step sizes of one step.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::algorithms::{StepBlock, StepContext};
+///
+/// let blocks = [StepBlock { range: 0..2, h: 0.1, previous: 0.1 }, StepBlock { range: 2..5, h: 0.2, previous: 0.2 }];
+/// let context = StepContext { t: 0, temperature: 1.0, h: 0.1, blocks: &blocks };
+/// let ranges: Vec<_> = context.within(1..3).map(|block| block.range).collect();
+/// assert_eq!(ranges, [1..2, 2..3]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepContext<'a> {
     /// The index of the iteration, from 0.

@@ -20,6 +20,10 @@ const CHAIN: &str = "chain {prefix} {bar:30} {pos}/{len}, {wide_msg}";
 const TOTAL: &str = "{prefix} {bar:30} {pos}/{len}, {wide_msg}";
 
 /// Returns an option that shows bars if standard error is a terminal, and lines if it is not.
+///
+/// # Examples
+///
+/// See the [module](self).
 pub fn auto() -> ProgressOption {
     if std::io::stderr().is_terminal() { ProgressOption::by(Bars::new()) } else { ProgressOption::lines() }
 }

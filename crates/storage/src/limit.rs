@@ -35,6 +35,12 @@ pub const MEMORY_LIMIT_VARIABLE: &str = "SGMCMC_MEMORY_LIMIT";
 static SET: AtomicU64 = AtomicU64::new(0);
 
 /// Returns the memory limit of readers without a limit of their own, in bytes.
+///
+/// # Examples
+///
+/// ```
+/// assert!(sgmcmc::storage::memory_limit() > 0);
+/// ```
 pub fn memory_limit() -> u64 {
     static ENVIRONMENT: OnceLock<Option<u64>> = OnceLock::new();
     let environment = || std::env::var(MEMORY_LIMIT_VARIABLE).ok()?.trim().parse().ok().filter(|bytes| *bytes > 0);
@@ -45,6 +51,14 @@ pub fn memory_limit() -> u64 {
 }
 
 /// Sets the memory limit of readers without a limit of their own, in bytes. 0 restores the default.
+///
+/// # Examples
+///
+/// ```
+/// sgmcmc::storage::set_memory_limit(4 << 30);
+/// assert_eq!(sgmcmc::storage::memory_limit(), 4 << 30);
+/// sgmcmc::storage::set_memory_limit(0);
+/// ```
 pub fn set_memory_limit(bytes: u64) {
     SET.store(bytes, Ordering::Relaxed);
 }

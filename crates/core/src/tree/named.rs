@@ -140,6 +140,16 @@ impl TensorTree for Named {
 }
 
 /// A tensor of rank 1 to 6 and of any kind. Tensors convert to it with `into()`.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::tree::{AnyRank, Leaf};
+///
+/// let leaf = Leaf::from(zeros::<2>([3, 4]));
+/// assert!(matches!(leaf, Leaf::Float(AnyRank::Two(_))));
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Leaf {
@@ -172,6 +182,10 @@ impl Leaf {
 }
 
 /// A tensor of a rank known only at run time.
+///
+/// # Examples
+///
+/// See [`Leaf`].
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the variants are the ranks")]
 pub enum AnyRank<K: burn_tensor::kind::Basic> {

@@ -10,6 +10,10 @@ use crate::error::{self, Error};
 use crate::linear::moments;
 
 /// The kernel k(x, v) of a finite-set Stein discrepancy.
+///
+/// # Examples
+///
+/// See [`fssd`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kernel {
     /// The inverse multiquadric kernel (c² + |x − v|²)^β.

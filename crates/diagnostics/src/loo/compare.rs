@@ -10,6 +10,10 @@ const MAX_ITERATIONS: usize = 100_000;
 const TOLERANCE: f64 = 1e-10;
 
 /// The estimates of one model: those of [`Loo`](super::Loo) or [`Waic`](super::Waic).
+///
+/// # Examples
+///
+/// See [`compare`].
 #[derive(Clone, Copy, Debug)]
 pub struct ModelEstimates<'a> {
     /// The contribution of each observation to elpd.
@@ -19,6 +23,10 @@ pub struct ModelEstimates<'a> {
 }
 
 /// The method of the weights of models.
+///
+/// # Examples
+///
+/// See [`compare`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ModelWeights {
     /// Stacking: the mixture of the predictive distributions with the largest elpd (Yao, Vehtari, Simpson & Gelman 2018).
@@ -29,6 +37,10 @@ pub enum ModelWeights {
 }
 
 /// One row of a comparison.
+///
+/// # Examples
+///
+/// See [`compare`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ComparedModel {
     /// The index of the model.

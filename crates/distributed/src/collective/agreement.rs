@@ -11,6 +11,19 @@ use super::{Collective, Error, Result};
 /// # Errors
 ///
 /// Returns the own error of a rank that has one, and [`Error::RankFailed`] on the other ranks.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::distributed::collective::{Error, agree, on_threads};
+///
+/// let sum = on_threads(2, |ranks| {
+///     let found: Result<usize, Error> = Ok(ranks.rank());
+///     agree(ranks.as_ref(), found)
+/// })?;
+/// assert_eq!(sum, [0, 1]);
+/// # Ok::<(), Error>(())
+/// ```
 pub fn agree<T, E: fmt::Display + From<Error>>(
     ranks: &dyn Collective,
     result: std::result::Result<T, E>,

@@ -24,6 +24,10 @@ use crate::codec::{decode, encode};
 pub use crate::draw::Draw;
 
 /// The structure of the draws of a chain. A sink receives it before the first draw.
+///
+/// # Examples
+///
+/// See [`Sink`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schema {
     /// The names, shapes and ranges of the parameters.

@@ -11,6 +11,10 @@ use super::{Draw, Schema, Sink};
 use crate::codec::{decode, encode};
 
 /// The second moments that [`Moments`] accumulates.
+///
+/// # Examples
+///
+/// See [`Moments`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Spread {
     /// The variance of each element.

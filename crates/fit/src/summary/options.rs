@@ -3,6 +3,10 @@
 use sgmcmc_gradient::{Error, Result};
 
 /// The kind of the interval of a summary.
+///
+/// # Examples
+///
+/// See [`SummaryOptions`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IntervalKind {
     /// The interval between two quantiles that leaves the same probability on both sides.
@@ -23,6 +27,10 @@ impl IntervalKind {
 }
 
 /// The order of the rows of a summary.
+///
+/// # Examples
+///
+/// See [`SummaryOptions`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SummaryOrder {
     /// The order of the parameters.

@@ -141,6 +141,16 @@ fn scores(theta: &[f64], evaluator: &mut dyn Evaluator, batch: &Minibatch, out: 
 }
 
 /// An estimator without noise. Methods with a Metropolis correction (MALA, HMC) require it.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::gradient::{ExactGradient, FullGradient};
+///
+/// fn needs_exact_gradients(_estimator: impl ExactGradient) {}
+///
+/// needs_exact_gradients(FullGradient);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` estimates the gradient from a minibatch, but this method needs the exact gradient",
     note = "use `FullGradient`"

@@ -7,6 +7,10 @@ use sgmcmc_gradient::rng::StreamRng;
 use sgmcmc_gradient::{Error, Fingerprint, Result, settings};
 
 /// One entry of a matrix. Rows and columns count from 0.
+///
+/// # Examples
+///
+/// See [`Entries`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Entry {
     /// The row, such as the index of a user.

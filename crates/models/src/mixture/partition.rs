@@ -72,6 +72,10 @@ impl CoClustering {
 }
 
 /// A loss between partitions, whose posterior expectation a point estimate minimizes.
+///
+/// # Examples
+///
+/// See [`Partition::best`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Loss {
     /// Binder's loss: the proportion of pairs of observations that only one of the partitions separates.
@@ -83,6 +87,10 @@ pub enum Loss {
 }
 
 /// A partition of the observations.
+///
+/// # Examples
+///
+/// See [`best`](Self::best).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Partition {

@@ -11,6 +11,18 @@ use super::sampler::TopicSampler;
 use super::stochastic::Stochastic;
 
 /// The sampling method of a topic model.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::models::topics::{Corpus, Document, Lda, Method, Vocabulary};
+///
+/// let documents = (0..40).map(|d| Document::from_tokens([d % 2, d % 2, 2 + d % 2]));
+/// let corpus = Corpus::new(Vocabulary::numbered(4), documents)?;
+/// let fit = Lda::new(2).method(Method::Gibbs).fit(&corpus, 20)?;
+/// assert_eq!(fit.fit().chains()[0].len(), 20);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Method {

@@ -10,6 +10,10 @@ use super::{Frame, Plot, palette};
 use crate::error::Result;
 
 /// One row of a forest plot.
+///
+/// # Examples
+///
+/// See [`forest`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interval {
     /// The name of the value.

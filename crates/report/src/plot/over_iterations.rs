@@ -8,6 +8,10 @@ use super::{Frame, Plot, decimate, palette};
 use crate::error::Result;
 
 /// The values of a statistic in one chain.
+///
+/// # Examples
+///
+/// See [`over_iterations`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     /// The iteration of each value.

@@ -16,6 +16,10 @@ pub(crate) const MAX_VARIABLES: usize = 8;
 const LABEL_WIDTH: i32 = 36;
 
 /// One variable of a pair plot.
+///
+/// # Examples
+///
+/// See [`pair`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
     /// The name of the variable.

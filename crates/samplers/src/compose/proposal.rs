@@ -8,6 +8,10 @@ use sgmcmc_gradient::rng::StreamRng;
 use sgmcmc_gradient::{Result, settings};
 
 /// The numbers that a [`Proposal`] changes.
+///
+/// # Examples
+///
+/// See [`Proposal`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
     /// The values of the parameter. Proposals that violate its constraint are rejected.

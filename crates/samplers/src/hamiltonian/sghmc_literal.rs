@@ -9,6 +9,10 @@ use crate::law::{Direction, LinearStep};
 use crate::step_size::{StepBlock, StepContext};
 
 /// The publication whose rule [`LiteralSghmc`] implements.
+///
+/// # Examples
+///
+/// See [`LiteralSghmc`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SghmcSource {
     /// Baker (2019), §4.3.2: ν ~ N(0, hT); L times θ += ν, ν ← (1 − α)ν + hĝ(θ) + N(0, 2αhT).

@@ -5,6 +5,18 @@ use sgmcmc_gradient::minibatch::Scheme;
 use sgmcmc_gradient::{ControlVariate, GradientEstimator, MinibatchGradient, Saga, Svrg};
 
 /// A gradient estimator whose minibatch scheme can be exchanged.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::gradient::MinibatchGradient;
+/// use sgmcmc::minibatch::{Epochs, WithReplacement};
+/// use sgmcmc::run::Minibatched;
+///
+/// let estimator = MinibatchGradient { scheme: WithReplacement::new(50) };
+/// let estimator = estimator.with_scheme(Epochs::new(50));
+/// assert_eq!(estimator.scheme, Epochs::new(50));
+/// ```
 pub trait Minibatched: GradientEstimator {
     /// The type of this estimator with another scheme.
     type With<S: Scheme>: Minibatched<Scheme = S>;

@@ -5,6 +5,10 @@ use sgmcmc_gradient::{Evaluator, FullGradient, GradientEstimator, Mode, ModeFind
 use super::Minibatched;
 
 /// The mode search before the chains start: [`NoMode`] or [`FindMode`].
+///
+/// # Examples
+///
+/// See [`FindMode`].
 pub trait ModePlan<G: GradientEstimator>: Send + Sync {
     /// Searches for the mode from `theta` and centers the estimator there. Returns `None` if there is no search.
     ///
@@ -20,6 +24,18 @@ pub trait ModePlan<G: GradientEstimator>: Send + Sync {
 }
 
 /// No mode search: chains start at the start values.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::prelude::*;
+///
+/// // Runs without `find_mode` have this plan.
+/// let model = Model::density(|x: Tensor<1>| x.square() * -0.5);
+/// let fit = ula(&model, &Dataset::none(), 0.1).sample(&zeros([1]), 10)?;
+/// assert!(fit.mode().is_none());
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NoMode;
 

@@ -54,6 +54,10 @@ struct Member {
 ///
 /// Returns an error with file, line and member if the file is missing, truncated or damaged, is not such an object, has an
 /// array whose rows differ in length, or exceeds the memory limit.
+///
+/// # Examples
+///
+/// See [`JsonData`].
 pub fn json(path: impl AsRef<Path>) -> Result<JsonData> {
     json_within(path, memory_limit())
 }

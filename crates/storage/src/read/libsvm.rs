@@ -67,6 +67,10 @@ pub struct SparseTable {
 }
 
 /// Creates a reader of the libsvm file at `path`. The file is opened by [`Libsvm::read`].
+///
+/// # Examples
+///
+/// See [`Libsvm`].
 pub fn libsvm(path: impl AsRef<Path>) -> Libsvm {
     let path = path.as_ref().into();
     let limit = usize::try_from(memory_limit()).unwrap_or(usize::MAX);

@@ -47,6 +47,10 @@ pub struct Parquet {
 }
 
 /// Creates a reader of the Parquet file at `path`. The file is opened by [`Parquet::read`].
+///
+/// # Examples
+///
+/// See [`Parquet`].
 pub fn parquet(path: impl AsRef<Path>) -> Parquet {
     Parquet {
         path: path.as_ref().into(),

@@ -92,6 +92,14 @@ pub struct SymmetricStable {
 }
 
 /// A complex number.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::models::factorization::Complex;
+///
+/// assert_eq!(Complex { re: 3.0, im: -4.0 }.power(), 25.0);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Complex {
     /// The real part.

@@ -37,6 +37,10 @@ pub struct LdaC {
 }
 
 /// Creates a reader of the LDA-C file at `path`. The file is opened by [`LdaC::read`] or [`LdaC::write`].
+///
+/// # Examples
+///
+/// See [`LdaC`].
 pub fn lda_c(path: impl AsRef<Path>) -> LdaC {
     LdaC { path: path.as_ref().into(), vocabulary: None, allow_empty: false, limit: memory_limit() }
 }

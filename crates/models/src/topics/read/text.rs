@@ -46,6 +46,10 @@ pub struct Text {
 /// Creates a reader of the text file at `path`. The file is opened by [`Text::read`] or [`Text::write`].
 ///
 /// The default tokenizer leaves out English stop words.
+///
+/// # Examples
+///
+/// See [`Text`].
 pub fn text(path: impl AsRef<Path>) -> Text {
     Text {
         path: path.as_ref().into(),

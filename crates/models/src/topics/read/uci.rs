@@ -50,6 +50,10 @@ pub struct Uci {
 }
 
 /// Creates a reader of the UCI bag-of-words file at `path`. The file is opened by [`Uci::read`] or [`Uci::write`].
+///
+/// # Examples
+///
+/// See [`Uci`].
 pub fn uci(path: impl AsRef<Path>) -> Uci {
     Uci { path: path.as_ref().into(), vocabulary: None, allow_empty: false, limit: memory_limit() }
 }

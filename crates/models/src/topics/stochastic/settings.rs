@@ -7,6 +7,18 @@ use sgmcmc_samplers::schedule::{Decay, SharedSchedule};
 ///
 /// All of them move expanded parameters θ_kw, from which the topics follow. N̂_kw is the estimate of the number of
 /// tokens of word w with topic k, and N̂_k its sum over the words.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::models::topics::{Corpus, Document, Lda, Stochastic, TopicKernel, Vocabulary};
+///
+/// let documents = (0..40).map(|d| Document::from_tokens([d % 2, d % 2, 2 + d % 2]));
+/// let corpus = Corpus::new(Vocabulary::numbered(4), documents)?;
+/// let fit = Lda::new(2).method(Stochastic::new(TopicKernel::Sgrld).minibatch(10)).fit(&corpus, 20)?;
+/// assert_eq!(fit.fit().chains()[0].len(), 20);
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TopicKernel {

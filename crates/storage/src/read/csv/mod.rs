@@ -19,6 +19,19 @@ use crate::error::{Error, FilePosition, Problem, Result};
 use crate::limit::{exceeded, memory_limit};
 
 /// The separator between two fields.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::storage::read::{self, Separator};
+///
+/// let file = std::env::temp_dir().join("sgmcmc-doc-separator.txt");
+/// std::fs::write(&file, "x;y\n0.5;1\n1.5;0\n")?;
+/// let columns = read::csv(&file).separator(Separator::Byte(b';')).float("x", "x").read()?;
+/// assert_eq!(columns.observations(), 2);
+/// # std::fs::remove_file(file)?;
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Separator {
@@ -29,6 +42,20 @@ pub enum Separator {
 }
 
 /// The treatment of missing values.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::storage::read::{self, Missing};
+///
+/// let file = std::env::temp_dir().join("sgmcmc-doc-missing.csv");
+/// std::fs::write(&file, "x\n0.5\nNA\n1.5\n")?;
+/// assert!(read::csv(&file).float("x", "x").read().is_err());
+/// let table = read::csv(&file).missing(Missing::SkipRow).float("x", "x").read_table()?;
+/// assert_eq!((table.columns.observations(), table.dropped), (2, 1));
+/// # std::fs::remove_file(file)?;
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Missing {
@@ -92,6 +119,10 @@ struct LeafCells {
 }
 
 /// The content of a text file.
+///
+/// # Examples
+///
+/// See [`Csv`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Table {
@@ -112,6 +143,10 @@ impl Table {
 
 /// Creates a reader of the text table at `path`, with a header and commas between the fields. The file is opened by
 /// [`Csv::read`].
+///
+/// # Examples
+///
+/// See [`Csv`].
 pub fn csv(path: impl AsRef<Path>) -> Csv {
     Csv {
         path: path.as_ref().into(),
