@@ -5,7 +5,7 @@
 The values are computed by mpmath with 60 digits from the definitions below, because SciPy itself is not accurate to 1e-10 everywhere (it
 takes differences of log-gamma functions at large parameters, and the Laplace density underflows before its logarithm is taken). Each density is also computed by the SciPy call in the last
 column, and the script stops if the two differ by more than 1e-8. Arguments are rounded to single precision first, so that one
-table serves both precisions.
+table is used for both precisions.
 """
 
 import itertools

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The rules of the algorithms on whole vectors, W followed by H in the order of the matrix, with all entries at hand.
+/// The rules of the algorithms on whole vectors, W followed by H in the order of the matrix, computed from all entries.
 struct Reference<'a> {
     entries: &'a Entries,
     grid: &'a Grid,
