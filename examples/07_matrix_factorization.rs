@@ -3,7 +3,8 @@
 //! The model is rating ~ N(m + uᵢ + vⱼ + Uᵢᵀ Vⱼ, σ²) for user i and movie j, with normal priors. The loop averages the
 //! predictions of the held-out ratings along the chain, not the parameters: a rotation of the factors changes the
 //! parameters and leaves the predictions unchanged. Source of the model: Salakhutdinov & Mnih (2008); by SGLD, Ahn et
-//! al. (2015). The exit code is 1 if the averaged predictions are no better than those of the last draw or of the mean rating.
+//! al. (2015). The exit code is 1 if the averaged predictions are no better than those of the last draw or of the mean
+//! rating.
 //!
 //! ```text
 //! cargo run --release --features datasets --example matrix_factorization

@@ -3,7 +3,8 @@
 //! Each user visits some of 294 areas. Users of a cluster have the same probabilities of the areas, and the number of
 //! clusters is inferred. Steps use minibatches of users; allocations of the others stay in a store, so that the draws
 //! are exact. The second part finds clusters of points with Gaussian components, and assigns new points to them. Model
-//! of the visits: Baker (2019), section 5.5.2. The exit code is 1 if the clusters of points are not those of the simulation.
+//! of the visits: Baker (2019), section 5.5.2. The exit code is 1 if the clusters of points are not those of the
+//! simulation.
 //!
 //! ```text
 //! cargo run --release --features datasets,models --example clusters

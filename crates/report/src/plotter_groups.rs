@@ -64,8 +64,9 @@ impl Plotter<'_> {
         plot::energy(&chains, &self.frame.titled(self.title.as_deref().unwrap_or("energy")))
     }
 
-    /// Draws the noise of minibatch gradients over iterations, as measured by [`Fit::gradient_noise`]: the base-10 logarithm of
-    /// the total variance, of plain minibatches in the color of chain 0 and with control variates in that of chain 1.
+    /// Draws the noise of minibatch gradients over iterations, as measured by
+    /// [`Fit::gradient_noise`](sgmcmc_fit::Fit::gradient_noise): the base-10 logarithm of the total variance, of plain
+    /// minibatches in the color of chain 0 and with control variates in that of chain 1.
     ///
     /// # Errors
     ///
@@ -96,7 +97,7 @@ impl Plotter<'_> {
     }
 
     /// Draws parallel coordinates of the values that the patterns `names` select, with divergent transitions in another
-    /// color. See [`Fit::find_values`] for patterns.
+    /// color. See [`Fit::find_values`](sgmcmc_fit::Fit::find_values) for patterns.
     ///
     /// # Errors
     ///
@@ -122,14 +123,14 @@ impl Plotter<'_> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the fit has no [log-likelihood](Fit::log_likelihood), or if LOO cannot be computed from it.
+    /// Returns an error if the fit has no [log-likelihood](sgmcmc_fit::Fit::log_likelihood), or if LOO cannot be computed from it.
     pub fn pareto_k(&self) -> Result<Plot> {
         let loo = self.fit.log_likelihood()?.loo()?;
         plot::pareto_k(&loo.pareto_k, loo.good_k, &self.frame.titled(self.title.as_deref().unwrap_or("Pareto k")))
     }
 
     /// Draws the histogram of the leave-one-out probability integral transforms of an observed variable; see
-    /// [`Fit::loo_pit`].
+    /// [`Fit::loo_pit`](sgmcmc_fit::Fit::loo_pit).
     ///
     /// # Errors
     ///

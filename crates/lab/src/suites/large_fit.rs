@@ -1,5 +1,5 @@
-//! The cost of what users do with a large fit: 301 parameters and 4 chains of 10 000 draws. And the cost of a checkpoint, which
-//! must not depend on the number of draws that are stored.
+//! The cost of what users do with a large fit: 301 parameters and 4 chains of 10 000 draws. And the cost of a checkpoint,
+//! which must not depend on the number of draws that are stored.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
