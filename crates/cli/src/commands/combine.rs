@@ -26,7 +26,8 @@ fn help() -> String {
 
 const HELP: &str = "\
 Examples:
-  sgmcmc combine shard*.zarr --output fit.sgmcmc
+  sgmcmc combine shard*.zarr --method consensus                      prints the summary of the combined fit
+  sgmcmc combine shard*.zarr --output fit.sgmcmc                     and saves it
   sgmcmc combine shard*.csv --method kdemc --draws 5000 --constraint sigma=positive --output fit.zarr
 
 Every FIT is the fit of one shard of the data, with the prior to the power 1/S for S shards. Fits of this library that
@@ -51,14 +52,14 @@ pub(crate) struct Arguments {
     /// The fits of all shards
     #[arg(required = true, value_name = "FIT")]
     fits: Vec<PathBuf>,
-    /// The output; its extension gives the format
+    /// The file of the combined fit; its extension gives the format. Without it, the combined fit is not saved
     #[arg(long, short)]
-    output: PathBuf,
+    output: Option<PathBuf>,
     /// The method, see below
     #[arg(long, short, default_value = "consensus")]
     method: String,
     /// Replace an existing fit
-    #[arg(long, short)]
+    #[arg(long, short, requires = "output")]
     force: bool,
     /// The seed of the methods that draw random numbers
     #[arg(long, default_value_t = 0)]
@@ -96,16 +97,18 @@ const CONSTRAINTS: [(&str, Constraint); 6] = [
     ("cholesky-correlation", Constraint::CholeskyCorrelation),
 ];
 
-/// Combines the fits of all shards and writes the result.
+/// Combines the fits of all shards, and writes the result or prints its summary.
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let Arguments { fits: paths, output, force, seed, inflated, .. } = arguments;
     // Check the arguments before reading the fits, which can take long.
     let method = configured(arguments)?;
     let constraints = arguments.constraints.iter().map(|given| parse(given)).collect::<Result<Vec<_>, _>>()?;
-    if fits::Format::of_name(output).is_none() {
-        return Err(Error::UnknownExtension(output.clone()));
+    if let Some(output) = output {
+        if fits::Format::of_name(output).is_none() {
+            return Err(Error::UnknownExtension(output.clone()));
+        }
+        paths.iter().try_for_each(|path| output::check(path, output, *force))?;
     }
-    paths.iter().try_for_each(|path| output::check(path, output, *force))?;
     let mut lines = Vec::new();
     let mut shards = Vec::with_capacity(paths.len());
     for path in paths {
@@ -122,15 +125,18 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     let options = CombineOptions { seed: *seed, tempering: inflated.then_some(Tempering::Inflated) };
     let fit = combine_fits(&shards, method.as_ref(), options)?;
-    if *force {
-        fits::replace(&fit, output)?;
-    } else {
-        fits::save(&fit, output)?;
+    match output {
+        Some(output) if *force => fits::replace(&fit, output)?,
+        Some(output) => fits::save(&fit, output)?,
+        None => {}
     }
     let draws = fit.chains().iter().map(|chain| chain.len()).sum();
     let (shards, chains) = (count(shards.len(), "shard"), count(fit.chains().len(), "chain"));
     lines.push(format!("combined {shards} by {}: {chains}, {}", method.name(), count(draws, "draw")));
-    lines.push(format!("wrote {}", printable(&output.to_string_lossy())));
+    match output {
+        Some(output) => lines.push(format!("wrote {}", printable(&output.to_string_lossy()))),
+        None => lines.push(format!("\n{}\nnot saved: give a file with --output", fit.summary())),
+    }
     print(&lines.join("\n"))
 }
 

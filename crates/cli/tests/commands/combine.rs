@@ -45,6 +45,13 @@ fn shards_are_combined_in_coordinates() {
             let read = fits::open(path).unwrap();
             assert_eq!((read.info().shard, read.layout().is_constrained()), (info(index), true), "{ending}");
         }
+        // Without an output, no file is written.
+        let files = || std::fs::read_dir(folder.path()).unwrap().count();
+        let before = files();
+        let shown = sgmcmc(&["combine", text(&paths[0]), text(&paths[1]), "--method", "consensus"]);
+        assert_eq!(shown.status.code(), Some(0), "{ending}: {}", stderr(&shown));
+        assert!(stdout(&shown).contains("sigma") && stdout(&shown).contains("--output"), "{}", stdout(&shown));
+        assert_eq!(files(), before);
         let output = folder.path().join(format!("fit.{ending}"));
         let run = sgmcmc(&["combine", text(&paths[1]), text(&paths[0]), "--output", text(&output)]);
         assert_eq!(run.status.code(), Some(0), "{ending}: {}", stderr(&run));
