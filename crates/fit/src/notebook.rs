@@ -1,15 +1,16 @@
-//! Rich display in notebooks, by the protocol of the Rust kernel [evcxr](https://github.com/evcxr/evcxr), and HTML text.
+//! Rich display in notebooks, by the protocol of the Rust kernel [evcxr](https://github.com/evcxr/evcxr).
 //!
 //! The kernel calls the method `evcxr_display` of the last expression of a cell. The method prints each representation of
 //! the value between two marks, and the notebook shows the richest one that it knows.
 
-use std::fmt;
 use std::io::Write;
 
 use sgmcmc_gradient::text::{printable, printable_lines};
 
 use crate::text::count;
 use crate::{Check, Fit, Summary};
+
+pub use crate::html::HtmlText;
 
 /// A representation of a value.
 #[derive(Clone, Copy, Debug)]
@@ -42,24 +43,6 @@ fn message(contents: &[Content<'_>]) -> String {
 
 /// The mark after a representation.
 const END: &str = "EVCXR_END_CONTENT";
-
-/// Text that is escaped for an element or an attribute of HTML when it is displayed.
-#[derive(Clone, Copy, Debug)]
-pub struct HtmlText<'t>(pub &'t str);
-
-impl fmt::Display for HtmlText<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Some HTML parsers stop at NUL, and bidirectional control characters can disguise names.
-        printable_lines(self.0).chars().try_for_each(|c| match c {
-            '<' => f.write_str("&lt;"),
-            '>' => f.write_str("&gt;"),
-            '&' => f.write_str("&amp;"),
-            '"' => f.write_str("&quot;"),
-            '\'' => f.write_str("&#39;"),
-            c => write!(f, "{c}"),
-        })
-    }
-}
 
 impl Summary {
     /// Shows the table in a notebook with the Rust kernel evcxr, which calls this method for the last expression of a

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::Summary;
 use super::table::TableLine;
-use crate::notebook::HtmlText;
+use crate::html::HtmlText;
 use crate::text::count;
 
 impl Summary {
