@@ -12,7 +12,7 @@ use sgmcmc_gradient::{Result, settings};
 /// | `r_hat` | 1.01 | largest R-hat of any value | > 1 |
 /// | `bias` | 0.05 | accepted relative error of variances; standard deviations are then about half as wrong | (0, 1) |
 /// | `gradients` | none | largest number of gradients of single observations | ≥ 1 |
-/// | `time` | none | largest time of sampling; results then depend on the speed of the machine | > 0 |
+/// | `time` | none | largest time, tuning included; results then depend on the speed of the machine | > 0 |
 ///
 /// # Examples
 ///
@@ -30,10 +30,10 @@ pub struct Goal {
     pub r_hat: f64,
     /// The accepted relative error of variances.
     pub bias: f64,
-    /// The largest number of gradients of single observations, tuning included. `None` is 64 times the predicted
-    /// number.
+    /// The largest number of gradients of single observations, tuning included. Tuning is completed at any budget. `None`
+    /// is 64 times the predicted number.
     pub gradients: Option<u64>,
-    /// The largest time, tuning included. A round of sampling that has begun is completed.
+    /// The largest time, tuning included. Tuning, and a round of sampling that has begun, are completed.
     pub time: Option<Duration>,
 }
 
