@@ -18,7 +18,6 @@ use std::time::Instant;
 use rayon::prelude::*;
 use sgmcmc::datasets;
 use sgmcmc::models::mixture::{Concentration, Counts, DirichletProcess, Evaluation, Multinomial, Update};
-use sgmcmc::rng::ChainRng;
 
 use crate::Result;
 use crate::papers::data_directory;
@@ -133,7 +132,8 @@ fn course(
         .initial_clusters(method.initial_clusters)
         .components(method.components)
         .sticks(method.sticks)
-        .sampler(train, ChainRng::new(seed, 0))?;
+        .seed(seed)
+        .sampler(train)?;
     let (mut all, mut second_half) = (Evaluation::new(&family, test)?, Evaluation::new(&family, test)?);
     let mut scores = Vec::new();
     for iteration in 1..=iterations {

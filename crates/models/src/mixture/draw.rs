@@ -11,10 +11,9 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// use sgmcmc::models::mixture::{Counts, DirichletProcess};
-/// use sgmcmc::rng::ChainRng;
 ///
 /// let data = Counts::new(2, [vec![(0, 3)], vec![(0, 2)], vec![(1, 4)]])?;
-/// let mut sampler = DirichletProcess::multinomial(0.5).sampler(&data, ChainRng::new(1, 0))?;
+/// let mut sampler = DirichletProcess::multinomial(0.5).seed(1).sampler(&data)?;
 /// sampler.step()?;
 /// let mixture = sampler.mixture();
 /// let total: f64 = mixture.log_weights.iter().map(|w| w.exp()).sum();

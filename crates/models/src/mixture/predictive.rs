@@ -52,12 +52,11 @@ impl LogPredictive {
 ///
 /// ```
 /// use sgmcmc::models::mixture::{Counts, DirichletProcess, Evaluation, Multinomial};
-/// use sgmcmc::rng::ChainRng;
 ///
 /// let data = Counts::new(2, [vec![(0, 9)], vec![(0, 8)], vec![(1, 9)]])?;
 /// let family = Multinomial::symmetric(2, 0.5)?;
 /// let mut evaluation = Evaluation::new(&family, &data)?;
-/// let mut sampler = DirichletProcess::multinomial(0.5).sampler(&data, ChainRng::new(1, 0))?;
+/// let mut sampler = DirichletProcess::multinomial(0.5).seed(1).sampler(&data)?;
 /// for _ in 0..10 {
 ///     sampler.step()?;
 ///     evaluation.add(&sampler.mixture())?;

@@ -255,12 +255,13 @@ impl<F: Family> DirichletProcess<F> {
         Self { configure: Some(Arc::new(configure)), ..self }
     }
 
-    /// Creates a sampler, to make steps one by one.
+    /// Creates the sampler of the first chain of [`fit`](Self::fit), to make steps one by one.
     ///
     /// # Errors
     ///
     /// Returns an error if a setting is out of range or does not match the data.
-    pub fn sampler(&self, data: &F::Data, rng: ChainRng) -> Result<SliceSampler<F>> {
+    pub fn sampler(&self, data: &F::Data) -> Result<SliceSampler<F>> {
+        let rng = ChainRng::new(self.seed, 0);
         let family = Arc::new((self.family)(data)?);
         let settings = self.settings(RecordPlan::NONE);
         SliceSampler::start(family, Arc::new(data.clone()), settings, rng, Record::default())

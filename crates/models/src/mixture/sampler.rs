@@ -81,10 +81,9 @@ pub(super) struct State<P, S> {
 ///
 /// ```
 /// use sgmcmc::models::mixture::{Counts, DirichletProcess};
-/// use sgmcmc::rng::ChainRng;
 ///
 /// let data = Counts::new(2, [vec![(0, 9)], vec![(0, 8)], vec![(1, 9)], vec![(1, 7)]])?;
-/// let mut sampler = DirichletProcess::multinomial(0.5).minibatch(2).sampler(&data, ChainRng::new(1, 0))?;
+/// let mut sampler = DirichletProcess::multinomial(0.5).minibatch(2).seed(1).sampler(&data)?;
 /// for _ in 0..200 {
 ///     sampler.step()?;
 /// }

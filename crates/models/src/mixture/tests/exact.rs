@@ -1,7 +1,6 @@
 //! The exact posterior over all partitions of few observations.
 
 use sgmcmc_diagnostics::mcse_mean;
-use sgmcmc_gradient::rng::ChainRng;
 use statrs::function::gamma::ln_gamma;
 
 use crate::mixture::data::Observations;
@@ -121,7 +120,7 @@ pub(super) struct Run {
 
 /// Makes `draws` draws after 500 steps.
 pub(super) fn run<F: Family>(process: &DirichletProcess<F>, data: &F::Data, draws: usize, seed: u64) -> Run {
-    let mut sampler = process.sampler(data, ChainRng::new(seed, 0)).unwrap();
+    let mut sampler = process.clone().seed(seed).sampler(data).unwrap();
     (0..500).for_each(|_| sampler.step().unwrap());
     let (mut partitions, mut concentrations) = (Vec::new(), Vec::new());
     for _ in 0..draws {

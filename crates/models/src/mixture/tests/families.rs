@@ -66,7 +66,7 @@ fn check_predictive<F: Family>(process: DirichletProcess<F>, family: &F, data: &
     // Independent runs give the Monte Carlo error.
     let runs: Vec<Vec<f64>> = (0..20)
         .map(|seed| {
-            let mut sampler = process.sampler(data, ChainRng::new(seed, 0)).unwrap();
+            let mut sampler = process.clone().seed(seed).sampler(data).unwrap();
             let mut evaluation = Evaluation::new(family, new).unwrap();
             (0..100).for_each(|_| sampler.step().unwrap());
             for _ in 0..2000 {
@@ -119,7 +119,6 @@ fn invalid_data_and_settings_are_errors() {
     ] {
         assert!(Gaussian::new(prior.clone()).is_err(), "{prior:?}");
     }
-    let rng = || ChainRng::new(1, 0);
     for process in [
         DirichletProcess::multinomial(0.5).scir(0.0),
         DirichletProcess::multinomial(0.5).sgrld(f64::NAN),
@@ -129,7 +128,7 @@ fn invalid_data_and_settings_are_errors() {
         DirichletProcess::multinomial(0.5).concentration(Concentration::Fixed(0.0)),
         DirichletProcess::multinomial(0.5).concentration(Concentration::Gamma { shape: 1.0, rate: -1.0 }),
     ] {
-        assert!(process.sampler(&counts(), rng()).is_err(), "{process:?}");
+        assert!(process.sampler(&counts()).is_err(), "{process:?}");
     }
 }
 
@@ -142,7 +141,7 @@ fn sparse_components_stay_finite() {
         DirichletProcess::multinomial(1e-6).minibatch(8).scir(0.1),
         DirichletProcess::multinomial(1e-3).minibatch(8).sgrld(1e-3),
     ] {
-        let mut sampler = process.sampler(&data, ChainRng::new(1, 0)).unwrap();
+        let mut sampler = process.clone().seed(1).sampler(&data).unwrap();
         for _ in 0..300 {
             sampler.step().unwrap();
         }

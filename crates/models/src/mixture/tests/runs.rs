@@ -1,6 +1,5 @@
 //! Runs: seeds, threads, checkpoints.
 
-use sgmcmc_gradient::rng::ChainRng;
 use sgmcmc_samplers::chain::Chain;
 use sgmcmc_samplers::run::{CheckpointInterval, InMemoryCheckpoints};
 
@@ -9,12 +8,12 @@ use crate::mixture::{Counts, DirichletProcess, Family};
 
 /// A chain that is saved and restored into a new chain continues bit for bit.
 fn check_restore<F: Family>(process: &DirichletProcess<F>, data: &F::Data) {
-    let mut original = process.sampler(data, ChainRng::new(1, 0)).unwrap();
+    let mut original = process.clone().seed(1).sampler(data).unwrap();
     for _ in 0..50 {
         original.step().unwrap();
     }
     let saved = original.save().unwrap();
-    let mut restored = process.sampler(data, ChainRng::new(2, 3)).unwrap();
+    let mut restored = process.clone().seed(2).sampler(data).unwrap();
     restored.restore(&saved).unwrap();
     for _ in 0..50 {
         original.step().unwrap();
@@ -36,9 +35,9 @@ fn saved_chains_continue_bit_for_bit() {
 
 #[test]
 fn states_of_other_data_are_errors() {
-    let saved = DirichletProcess::multinomial(0.5).sampler(&counts(), ChainRng::new(1, 0)).unwrap().save().unwrap();
+    let saved = DirichletProcess::multinomial(0.5).sampler(&counts()).unwrap().save().unwrap();
     let other = Counts::new(3, [vec![(0, 1)], vec![(1, 1)]]).unwrap();
-    let mut sampler = DirichletProcess::multinomial(0.5).sampler(&other, ChainRng::new(1, 0)).unwrap();
+    let mut sampler = DirichletProcess::multinomial(0.5).sampler(&other).unwrap();
     assert!(sampler.restore(&saved).unwrap_err().to_string().contains("allocations"));
     assert!(sampler.restore(&saved[..saved.len() / 2]).is_err());
 }
