@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use sgmcmc_fit::codec::{decode, encode};
 use sgmcmc_gradient::rng::StreamRng;
-use sgmcmc_gradient::{ChainRng, Error, Layout, Result};
+use sgmcmc_gradient::{ChainRng, Error, Layout, Result, settings};
 use sgmcmc_samplers::chain::{Chain, Cost, GradientChain, StepInfo};
 
 use super::super::entries::Entries;
@@ -163,9 +163,8 @@ impl FactorizationSampler {
     /// Returns an error if the matrix has no such entry.
     pub fn predict(&self, row: usize, column: usize) -> Result<f64> {
         let Shape { rows, columns, rank, .. } = self.shape;
-        if row >= rows || column >= columns {
-            return Err(Error::RowOutOfRange { row: if row >= rows { row } else { column }, observations: rows });
-        }
+        settings::within("the row", row, 0..rows, "it must be below the number of rows")?;
+        settings::within("the column", column, 0..columns, "it must be below the number of columns")?;
         Ok(self.offset + self.shape.split(&self.position).score(row, column, rank))
     }
 

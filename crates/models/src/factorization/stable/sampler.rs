@@ -6,7 +6,7 @@ use rand::RngExt;
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 use sgmcmc_fit::codec::{decode, encode};
-use sgmcmc_gradient::{ChainRng, Error, Layout, Result};
+use sgmcmc_gradient::{ChainRng, Error, Layout, Result, settings};
 use sgmcmc_samplers::chain::{Chain, Cost, GradientChain, StepInfo};
 
 use super::super::evaluator::{EntryEvaluator, Shared};
@@ -153,10 +153,9 @@ impl StableSampler {
     ///
     /// Returns an error if the matrix has no such entry.
     pub fn dispersion(&self, row: usize, column: usize) -> Result<f64> {
-        let (rows, columns) = (self.shape.rows, self.shape.columns);
-        if row >= rows || column >= columns {
-            return Err(Error::RowOutOfRange { row: if row >= rows { row } else { column }, observations: rows });
-        }
+        let Shape { rows, columns, .. } = self.shape;
+        settings::within("the row", row, 0..rows, "it must be below the number of rows")?;
+        settings::within("the column", column, 0..columns, "it must be below the number of columns")?;
         Ok(self.shape.dispersion(&self.position, row, column))
     }
 

@@ -97,7 +97,9 @@ fn settings_out_of_range_are_errors() {
     fails(model.clone().hyperprior(wishart), "the degrees of freedom of the Wishart prior is 1");
     let fit = model.fit(&entries, 3).unwrap();
     assert!(fit.predict(&Entries::dense(1, 1, &[0.0]).unwrap()).is_err());
-    assert!(model.sampler(&entries).unwrap().predict(0, 4).is_err());
+    let sampler = model.sampler(&entries).unwrap();
+    assert!(sampler.predict(0, 4).unwrap_err().to_string().contains("the column is 4"));
+    assert!(sampler.predict(5, 0).unwrap_err().to_string().contains("the row is 5"));
     assert!(RunningPredictions::new(entries).rmse().is_err());
 }
 

@@ -109,7 +109,9 @@ fn settings_out_of_range_are_errors() {
     assert!(model(1.2, 2).sampler(&zeros).unwrap_err().to_string().contains("half of the entries are zero"));
     let fit = model(1.2, 2).fit(&data, 2).unwrap();
     assert!(fit.share(1..3).is_err());
-    assert!(model(1.2, 2).sampler(&data).unwrap().dispersion(4, 0).is_err());
+    let sampler = model(1.2, 2).sampler(&data).unwrap();
+    assert!(sampler.dispersion(4, 0).unwrap_err().to_string().contains("the row is 4"));
+    assert!(sampler.dispersion(0, 3).unwrap_err().to_string().contains("the column is 3"));
 }
 
 /// With known W, the Wiener filter finds most of the energy of a component.
