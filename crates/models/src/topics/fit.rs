@@ -38,6 +38,7 @@ pub struct TopWord {
 /// let split = CompletionSplit::new(&corpus, 8, 3)?;
 /// let fit = Lda::new(2).fit(&split.train, 10)?;
 /// assert!(fit.perplexity(&split)? < 4.0);
+/// // A new document. That of a text is `Document::from_text(text, &tokenizer, fit.vocabulary())`.
 /// let proportions = fit.proportions(&Document::from_tokens([0, 2, 0, 0, 2]))?;
 /// assert!(proportions.iter().any(|p| *p > 0.9));
 /// assert_eq!(fit.coherence(Coherence::Npmi, 2, &corpus)?.len(), 2);

@@ -1,5 +1,8 @@
 //! The words of one document.
 
+use crate::topics::read::Tokenizer;
+use crate::topics::vocabulary::Vocabulary;
+
 /// The distinct words of a document in increasing order, and how often each occurs.
 ///
 /// # Examples
@@ -21,6 +24,21 @@ impl Document {
     /// Creates the document with these tokens, each given as the number of its word.
     pub fn from_tokens(tokens: impl IntoIterator<Item = u32>) -> Self {
         Self::from_counts(tokens.into_iter().map(|word| (word, 1)))
+    }
+
+    /// Creates the document with the words of a text. Words outside the vocabulary are left out.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::models::topics::{Document, Tokenizer, Vocabulary};
+    ///
+    /// let words: Vocabulary = ["moon", "sun"].into_iter().collect();
+    /// let document = Document::from_text("The sun, the moon, the sun!", &Tokenizer::new(), &words);
+    /// assert_eq!(document, Document::from_counts([(0, 1), (1, 2)]));
+    /// ```
+    pub fn from_text(text: &str, tokenizer: &Tokenizer, vocabulary: &Vocabulary) -> Self {
+        Self::from_tokens(tokenizer.words(text).filter_map(|word| vocabulary.number(&word)))
     }
 
     /// Creates the document with these pairs of word and count. Repeated words are added up, and zero counts dropped.

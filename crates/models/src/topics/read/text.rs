@@ -16,7 +16,8 @@ use crate::topics::vocabulary::Vocabulary;
 /// A reader of a text file with one document per line, with or without gzip compression. [`text`] creates it.
 ///
 /// The vocabulary has the words that occur in at least [`min_documents`](Self::min_documents) documents and at most a
-/// [`max_share`](Self::max_share) of them, in alphabetical order. The file is read twice.
+/// [`max_share`](Self::max_share) of them, in alphabetical order. The file is read twice, unless the
+/// [`vocabulary`](Self::vocabulary) is given.
 ///
 /// # Examples
 ///
@@ -36,6 +37,7 @@ use crate::topics::vocabulary::Vocabulary;
 pub struct Text {
     path: PathBuf,
     tokenizer: Tokenizer,
+    vocabulary: Option<Vocabulary>,
     min_documents: u64,
     max_share: f64,
     max_words: usize,
@@ -54,6 +56,7 @@ pub fn text(path: impl AsRef<Path>) -> Text {
     Text {
         path: path.as_ref().into(),
         tokenizer: Tokenizer::new().english_stop_words(),
+        vocabulary: None,
         min_documents: 1,
         max_share: 1.0,
         max_words: usize::MAX,
@@ -67,6 +70,27 @@ impl Text {
     #[must_use]
     pub fn tokenizer(self, tokenizer: Tokenizer) -> Self {
         Self { tokenizer, ..self }
+    }
+
+    /// Sets the words in place of those of the file, for instance those of the corpus of a fit. Other words are left
+    /// out, and the settings of the vocabulary do not apply.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::models::topics::{Vocabulary, text};
+    ///
+    /// let file = std::env::temp_dir().join("sgmcmc-doc-text-new.txt");
+    /// std::fs::write(&file, "Moon and Mars\n")?;
+    /// let words: Vocabulary = ["moon", "sun"].into_iter().collect();
+    /// let corpus = text(&file).vocabulary(&words).read()?;
+    /// assert_eq!(corpus.document(0)?.iter().collect::<Vec<_>>(), [(0, 1)]);
+    /// # std::fs::remove_file(file)?;
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
+    #[must_use]
+    pub fn vocabulary(self, words: &Vocabulary) -> Self {
+        Self { vocabulary: Some(words.clone()), ..self }
     }
 
     /// Leaves out words that occur in fewer documents. The default is 1.
@@ -120,12 +144,14 @@ impl Text {
 
     fn each(&self, receive: &mut Receive<'_>) -> Result<Vocabulary> {
         settings::probability("the largest share of documents with a word", self.max_share)?;
-        let vocabulary = self.count_words()?;
+        let vocabulary = match &self.vocabulary {
+            Some(words) => words.clone(),
+            None => self.count_words()?,
+        };
         let (mut lines, mut documents) = (Lines::open(&self.path)?, 0);
         while let Some((line, content)) = lines.next_line()? {
             let content = self.decode(line, content)?;
-            let tokens = self.tokenizer.words(content).filter_map(|word| vocabulary.number(&word));
-            let document = Document::from_tokens(tokens);
+            let document = Document::from_text(content, &self.tokenizer, &vocabulary);
             documents += 1;
             if document.is_empty() && !self.allow_empty {
                 let problem = Problem::EmptyDocument { document: documents };

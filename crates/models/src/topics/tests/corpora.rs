@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::topics::{CompletionSplit, Corpus, CorpusWriter, Document, Vocabulary, lda_c, text, uci};
+use crate::topics::{CompletionSplit, Corpus, CorpusWriter, Document, Lda, Tokenizer, Vocabulary, lda_c, text, uci};
 
 /// A directory with files that is removed at the end of a test.
 struct Files(tempfile::TempDir);
@@ -177,4 +177,43 @@ fn the_completion_split_is_that_of_the_peers_script() {
     assert_eq!(split.held_out[0], Document::from_tokens([0, 1]));
     assert_eq!(split.observed[1], Document::from_counts([(0, 4), (1, 5), (2, 1)]));
     assert!(CompletionSplit::new(&corpus, 1, 10).is_err());
+}
+
+#[test]
+fn truncated_compressed_files_are_errors_with_a_line() {
+    let files = Files::new();
+    // The text "2\n3\n3\n1 1 1\n2 1 1\n2 2 1\n".
+    let compressed = [
+        31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 51, 226, 50, 6, 66, 67, 5, 32, 228, 50, 130, 146, 64, 154, 11, 0, 69, 223, 34,
+        212, 24, 0, 0, 0,
+    ];
+    let path = files.0.path().join("docword.txt.gz");
+    std::fs::write(&path, compressed).unwrap();
+    assert_eq!(entries(&uci(&path).read().unwrap()), [vec![(0, 1)], vec![(0, 1), (1, 1)]]);
+    for length in 18..compressed.len() {
+        std::fs::write(&path, &compressed[..length]).unwrap();
+        let error = uci(&path).read().unwrap_err().to_string();
+        assert!(error.contains("line ") && error.contains("truncated"), "{length}: {error}");
+    }
+}
+
+/// New documents have the numbers of the words of the fit, and words that it does not know are left out.
+#[test]
+fn new_texts_have_the_words_of_a_fit() {
+    let files = Files::new();
+    let path = files.write("text.txt", "sun moon sun\nbread butter\nmoon sun moon\nbutter bread bread\n");
+    let fit = Lda::new(2).alpha(0.1).seed(1).fit(&text(&path).read().unwrap(), 50).unwrap();
+    let new = files.write("new.txt", "The moon, the sun and Mars\n\nButter!\n");
+    let error = text(&new).vocabulary(fit.vocabulary()).read().unwrap_err().to_string();
+    assert!(error.contains("line 2") && error.contains("document 2 has no words"), "{error}");
+    let corpus = text(&new).vocabulary(fit.vocabulary()).min_documents(2).allow_empty().read().unwrap();
+    assert_eq!(corpus.vocabulary(), fit.vocabulary());
+    assert_eq!(entries(&corpus), [vec![(2, 1), (3, 1)], vec![], vec![(1, 1)]]);
+    let tokenizer = Tokenizer::new().english_stop_words();
+    let document = Document::from_text("the moon and the SUN, mars", &tokenizer, fit.vocabulary());
+    assert_eq!(document, corpus.document(0).unwrap());
+    let [sky, empty, food] = [0, 1, 2].map(|index| fit.proportions(&corpus.document(index).unwrap()).unwrap());
+    let largest = |p: &[f64]| usize::from(p[1] > p[0]);
+    assert!(sky[largest(&sky)] > 0.8 && food[largest(&food)] > 0.8 && largest(&sky) != largest(&food));
+    assert!((empty[0] - 0.5).abs() < 1e-6, "{empty:?}");
 }
