@@ -3,15 +3,9 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use crate::fault::{Operation, Verdict, full, perform, verdict};
-use crate::lock::try_lock;
-
-/// The number of attempts to lock a file.
-const LOCK_ATTEMPTS: u32 = 25;
-/// The pause after a failed attempt.
-const LOCK_PAUSE: Duration = Duration::from_millis(10);
+use crate::lock::try_lock_for_a_moment;
 
 /// A file that is open for writing. Readers use [`std::fs::File`].
 ///
@@ -143,15 +137,7 @@ impl File {
     ///
     /// Returns the error of the operating system.
     pub fn try_lock(&self) -> io::Result<bool> {
-        perform(Operation::Lock, &self.path, || {
-            for _ in 0..LOCK_ATTEMPTS {
-                if try_lock(&self.file)? {
-                    return Ok(true);
-                }
-                std::thread::sleep(LOCK_PAUSE);
-            }
-            Ok(false)
-        })
+        perform(Operation::Lock, &self.path, || try_lock_for_a_moment(&self.file))
     }
 
     /// Returns another handle of the same open file. Both share the position.

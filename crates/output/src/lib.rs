@@ -33,4 +33,7 @@ mod operations;
 pub use atomic::{AtomicFile, resolve, write_atomically};
 pub use directory::AtomicDirectory;
 pub use file::File;
-pub use operations::{create_dir, create_dir_all, remove_dir, remove_dir_all, remove_file, rename, sync_directory};
+pub use lock::DirectoryLock;
+pub use operations::{
+    create_dir, create_dir_all, remove_dir, remove_dir_all, remove_file, rename, sync_directory, sync_files,
+};

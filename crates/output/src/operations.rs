@@ -1,5 +1,6 @@
 //! Operations on directories and their entries.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -91,21 +92,52 @@ pub fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 /// Returns the error of the operating system. File systems that do not support this are ignored.
 pub fn sync_directory(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref();
-    perform(Operation::Sync, path, || {
-        #[cfg(unix)]
-        match fs::File::open(path)?.sync_all() {
-            Err(error) if !matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
-                return Err(error);
-            }
-            _ => {}
+    perform(Operation::Sync, path, || sync_entries(path))
+}
+
+/// Waits until the entries of a directory are on the disk.
+fn sync_entries(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    match fs::File::open(path)?.sync_all() {
+        Err(error) if !matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
+            return Err(error);
         }
-        Ok(())
-    })
+        _ => {}
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
 }
 
 /// The number of files above which one call for the whole file system is faster than one call per file.
 #[cfg(target_os = "linux")]
 const MANY: usize = 64;
+
+/// Waits until the given files and the directories between them and `root` are on the disk. Files that no longer exist
+/// are skipped.
+///
+/// # Errors
+///
+/// Returns the error of the operating system.
+pub fn sync_files(root: impl AsRef<Path>, files: &BTreeSet<PathBuf>) -> io::Result<()> {
+    let root = root.as_ref();
+    perform(Operation::Sync, root, || {
+        #[cfg(target_os = "linux")]
+        if files.len() > MANY {
+            return Ok(rustix::fs::syncfs(fs::File::open(root)?)?);
+        }
+        let mut directories = BTreeSet::from([root]);
+        for file in files {
+            match fs::OpenOptions::new().append(true).open(file) {
+                Ok(open) => open.sync_all()?,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+            directories.extend(file.ancestors().skip(1).take_while(|path| path.starts_with(root)));
+        }
+        directories.into_iter().try_for_each(sync_entries)
+    })
+}
 
 /// Waits until all files below a directory are on the disk.
 pub(crate) fn sync_tree(path: &Path) -> io::Result<()> {
