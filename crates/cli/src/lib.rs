@@ -1,10 +1,11 @@
 //! The command-line program `sgmcmc`: summaries, checks, reports, conversions and combinations of saved fits.
 //!
 //! Exit codes: 0 for success, 1 if `check` found problems, 2 for invalid arguments or a file that cannot be read or
-//! written, 141 if the reader of CSV or JSON output closed the pipe before the end. For text output, a closed pipe (for
-//! instance by `head`) is not an error.
+//! written (also if standard output is closed), 141 if the reader of CSV or JSON output closed the pipe before the end.
+//! For text output, a closed pipe (for instance by `head`) is not an error.
 
 mod arguments;
+mod closed;
 mod commands;
 mod error;
 mod output;

@@ -230,3 +230,25 @@ fn the_memory_limit_is_named() {
     let message = String::from_utf8(output.unwrap().stderr).unwrap();
     assert!(message.contains("1000 bytes") && message.contains("SGMCMC_MEMORY_LIMIT"), "{message}");
 }
+
+/// `>&-` in a shell. Output to `/dev/null` is not an error.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_standard_output_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    saved(&folder.path().join("fit.sgmcmc"));
+    let with = |redirection: &str, arguments: &str| {
+        let script = format!("exec \"$0\" {arguments} {redirection}");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_sgmcmc")]).current_dir(&folder).output().unwrap()
+    };
+    for arguments in ["summary fit.sgmcmc", "summary --format csv fit.sgmcmc", "watch --once fit.sgmcmc"] {
+        let output = with(">&-", arguments);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments}: {message}");
+        assert!(message.contains("cannot write to standard output: it is closed"), "{arguments}: {message}");
+        assert_eq!(with("> /dev/null", arguments).status.code(), Some(0), "{arguments}");
+        assert_eq!(with("<> /dev/null 1>&0", arguments).status.code(), Some(0), "{arguments}");
+        assert_eq!(with("> /dev/full", arguments).status.code(), Some(2), "{arguments}");
+    }
+}

@@ -8,11 +8,13 @@ use std::path::{Path, PathBuf};
 use sgmcmc_fit::sink::{Draw, Schema, Sink};
 use sgmcmc_fit::{ChainDraws, ChainOutcome, Fit, RunInfo};
 use sgmcmc_gradient::{Columns, Layout};
+use sgmcmc_models::topics;
 use sgmcmc_storage::{
     fits::{self, draws_csv::CsvDraws},
     mapped,
 };
 
+use crate::checkpoint;
 use crate::targets::Reader;
 
 /// A valid file or directory and its reader.
@@ -77,7 +79,37 @@ pub fn write(directory: &Path) -> Result<Vec<Seed>, Box<dyn Error>> {
     let data = Columns::new().leaf("x", vec![0.5_f32; 12], [6, 2])?.leaf("y", vec![1_i64; 6], [6])?;
     mapped::create(directory.join("data.mapped"), data.as_slice())?;
     seed(Reader::Mapped, "data.mapped");
+
+    put(directory, "data.json", br#"{"N": 3, "index": [1, 2, 1], "y": [0.5, "NaN", -1e3], "z": [[1, 2], [3, 4]]}"#)?;
+    seed(Reader::Json, "data.json");
+    let journal = checkpoint::journal(layout()?)?;
+    put(directory, "chain.journal", &journal)?;
+    seed(Reader::Journal, "chain.journal");
+    fs::create_dir_all(directory.join("checkpoints"))?;
+    put(directory, "checkpoints/chain-0.checkpoint", &checkpoint::state(&journal)?)?;
+    put(directory, "checkpoints/chain-0.journal", &journal)?;
+    seed(Reader::Fit, "checkpoints");
+    models(directory)?;
+    for (reader, name) in [
+        (Reader::Uci, "docword.txt"),
+        (Reader::LdaC, "documents.ldac"),
+        (Reader::Text, "documents.txt"),
+        (Reader::Corpus, "corpus"),
+        (Reader::Ratings, "ratings.dat"),
+    ] {
+        seed(reader, name);
+    }
     Ok(seeds)
+}
+
+/// Writes the files of models.
+fn models(directory: &Path) -> Result<(), Box<dyn Error>> {
+    put(directory, "docword.txt", b"2\n3\n3\n1 1 2\n1 3 1\n2 2 1\n")?;
+    topics::uci(directory.join("docword.txt")).write(directory.join("corpus"))?;
+    put(directory, "documents.ldac", b"2 0:2 2:1\n1 1:1\n")?;
+    put(directory, "documents.txt", "the sun and the moon\nna\u{ef}ve suns, moons\n".as_bytes())?;
+    put(directory, "ratings.dat", b"1::1193::5::978300760\n2::661::3::978302109\n2::1193::4::978302109\n")?;
+    Ok(())
 }
 
 fn layout() -> Result<Layout, sgmcmc_gradient::Error> {
@@ -85,7 +117,7 @@ fn layout() -> Result<Layout, sgmcmc_gradient::Error> {
 }
 
 /// Calls `take` with draw number `index` of a chain.
-fn draw<T>(chain: usize, index: usize, take: impl FnOnce(&Draw<'_>) -> T) -> T {
+pub(crate) fn draw<T>(chain: usize, index: usize, take: impl FnOnce(&Draw<'_>) -> T) -> T {
     let values: Vec<f64> = (0..8).map(|element| ((chain * 31 + index * 7 + element * 13) % 17) as f64 - 8.25).collect();
     let iteration = 10 + index as u64;
     take(&Draw { iteration, values: &values, weight: 0.01, log_posterior: -1.5, stats: &[index as f64] })
@@ -110,7 +142,7 @@ fn stream(directory: &Path) -> Result<(), Box<dyn Error>> {
         let native = fits::native::NativeDraws::new(directory.join(format!("run.sgmcmc/chain-{chain}.sgmcmc")));
         let text = CsvDraws::new(directory.join(format!("draws/draws-{chain}.csv")));
         let mut sink = ((native, text), fits::parquet::ParquetDraws::new(directory.join("run.parquet")));
-        sink.begin(&Schema { layout: layout()?, draws: 10, chain, stats: vec!["alpha".into()] })?;
+        sink.begin(&Schema { layout: layout()?, draws: 10, chain, chains: 2, stats: vec!["alpha".into()] })?;
         for index in 0..5 {
             draw(chain, index, |draw| sink.record(draw))?;
         }

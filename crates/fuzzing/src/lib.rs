@@ -5,6 +5,7 @@
 //! the tests and the long run of the slow suite differ only in the number of cases. The coverage-guided targets in
 //! `fuzz/` use the same corpus.
 
+mod checkpoint;
 pub mod corpus;
 mod guard;
 pub mod input;

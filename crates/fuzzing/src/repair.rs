@@ -2,6 +2,8 @@
 
 use std::io::Read;
 
+use sgmcmc_fit::checkpoint::sealed::seal;
+
 use crate::corpus::gzip;
 
 /// The encoding around the content of a file.
@@ -13,7 +15,12 @@ pub(crate) enum Wrapping {
     Native,
     /// A header with a checksum, see mapped files.
     Mapped,
+    /// The state of a checkpoint, with a fingerprint at its end.
+    Checkpoint,
 }
+
+/// The first bytes of the state of a checkpoint.
+const CHECKPOINT: &[u8] = b"sgmcmc checkpoint 2\n";
 
 impl Wrapping {
     /// Detects the encoding by the first bytes.
@@ -22,6 +29,7 @@ impl Wrapping {
             [0x1f, 0x8b, ..] => Self::Gzip,
             _ if bytes.starts_with(b"\x89sgmcmc\n") => Self::Native,
             _ if bytes.starts_with(b"\x89SGMCMC\n") => Self::Mapped,
+            _ if bytes.starts_with(CHECKPOINT) => Self::Checkpoint,
             _ => Self::None,
         }
     }
@@ -47,6 +55,10 @@ impl Wrapping {
             Self::Mapped => {
                 repair_header(&mut content);
                 content
+            }
+            Self::Checkpoint => {
+                let end = content.len().saturating_sub(16);
+                seal(content.get(CHECKPOINT.len()..end).unwrap_or_default())
             }
         }
     }

@@ -2,8 +2,13 @@
 
 use std::path::Path;
 
+use sgmcmc_fit::Fit;
+use sgmcmc_models::factorization::Ratings;
+use sgmcmc_models::topics;
 use sgmcmc_storage::read::{self, Separator};
 use sgmcmc_storage::{fits, mapped::Mapped};
+
+use crate::checkpoint;
 
 /// A reader of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +32,20 @@ pub enum Reader {
     Parquet,
     /// Mapped files.
     Mapped,
+    /// Data in JSON, as Stan reads them.
+    Json,
+    /// Journals of checkpoints.
+    Journal,
+    /// Bags of words in the UCI format.
+    Uci,
+    /// Bags of words in the format of LDA-C.
+    LdaC,
+    /// Documents of text.
+    Text,
+    /// Corpora on disk.
+    Corpus,
+    /// Ratings.
+    Ratings,
 }
 
 impl Reader {
@@ -34,10 +53,7 @@ impl Reader {
     pub fn read(self, path: &Path) -> bool {
         match self {
             Self::Fit => match fits::open(path) {
-                Ok(fit) => {
-                    let (summary, check) = (fit.summary(), fit.check());
-                    summary.to_csv().len() + summary.to_string().len() + check.to_string().len() > 0
-                }
+                Ok(fit) => judged(&fit),
                 Err(error) => shown(&error),
             },
             Self::Csv => {
@@ -52,12 +68,28 @@ impl Reader {
             Self::Npy => ok(read::npy(path, "x")),
             Self::Npz => ok(read::npz(path)),
             Self::Parquet => ok(read::parquet(path).float("x", ["weight", "mu"]).int("c", "chain").read()),
+            Self::Json => ok(read::json(path).and_then(|data| data.columns(&["y"]).and(data.from_zero(&["index"])))),
+            Self::Journal => checkpoint::read(path),
+            Self::Uci => ok(topics::uci(path).read()),
+            Self::LdaC => ok(topics::lda_c(path).read()),
+            Self::Text => ok(topics::text(path).read()),
+            Self::Corpus => match topics::Corpus::open(path) {
+                Ok(corpus) => (0..corpus.documents()).all(|index| corpus.document(index).is_ok()),
+                Err(error) => shown(&error),
+            },
+            Self::Ratings => ok(Ratings::read(path)),
             Self::Mapped => match Mapped::open(path) {
                 Ok(mapped) => ok(mapped.verify()),
                 Err(error) => shown(&error),
             },
         }
     }
+}
+
+/// Summarizes and checks a fit, and returns `true`.
+pub(crate) fn judged(fit: &Fit) -> bool {
+    let (summary, check) = (fit.summary(), fit.check());
+    summary.to_csv().len() + summary.to_string().len() + check.to_string().len() > 0
 }
 
 fn ok<T>(read: sgmcmc_storage::Result<T>) -> bool {

@@ -41,7 +41,7 @@ fn record<S: Sink>(sink: &mut S, chain: usize, draw: usize, values: &[f64]) -> R
 
 /// Streams a whole chain to a sink.
 fn stream<S: Sink>(mut sink: S, number: usize) -> Result<S::Output, Box<dyn Error>> {
-    sink.begin(&Schema { layout: layout()?, draws: DRAWS, chain: number, stats: vec!["alpha".into()] })?;
+    sink.begin(&Schema { layout: layout()?, draws: DRAWS, chain: number, chains: 0, stats: vec!["alpha".into()] })?;
     let mut values = vec![0.0; layout()?.value_count()];
     for draw in 0..DRAWS {
         advance(&mut values, number, draw);
@@ -64,7 +64,7 @@ fn endless(directory: &Path) -> Result<(), Box<dyn Error>> {
         let stan = StanCsvDraws::new(directory.join(format!("run.csv/chain-{chain}.csv")));
         let parquet = ParquetDraws::new(directory.join("run.parquet"));
         let mut sink = ((native, stan), (parquet, zarr.chain()));
-        sink.begin(&Schema { layout: layout()?, draws: 1 << 40, chain, stats: vec!["alpha".into()] })?;
+        sink.begin(&Schema { layout: layout()?, draws: 1 << 40, chain, chains: 0, stats: vec!["alpha".into()] })?;
         sinks.push((sink, vec![0.0; layout()?.value_count()]));
     }
     for draw in 0_usize.. {

@@ -9,6 +9,9 @@ use sgmcmc_fit::checkpoint::{CheckpointStore, Claim, saved_fit};
 use sgmcmc_gradient::{Error, Result};
 use sgmcmc_output::{File, create_dir_all, sync_directory, write_atomically};
 
+use crate::error::Error as FileError;
+use crate::limit::Budget;
+
 /// A store of checkpoints in a directory.
 ///
 /// The state of chain k is in `chain-<k>.checkpoint`, and the draws that sinks keep in memory are in
@@ -94,12 +97,19 @@ impl FileCheckpoints {
     }
 
     /// Returns the draws in the checkpoints in `directory`, if it is a directory with checkpoints that have draws.
-    pub(crate) fn open_fit(directory: &Path) -> Result<Option<Fit>> {
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the files exceed `limit` bytes. Their numbers take about as much memory as the files.
+    pub(crate) fn open_fit(directory: &Path, limit: u64) -> crate::Result<Option<Fit>> {
         let store = Self { directory: directory.to_owned() };
-        match store.chains() {
-            Ok(chains) if !chains.is_empty() => saved_fit(&store, chains),
-            _ => Ok(None),
+        let chains = store.chains().unwrap_or_default();
+        let mut budget = Budget::new(limit);
+        for path in chains.iter().flat_map(|chain| [store.state(*chain), store.path(*chain, "journal")]) {
+            let length = fs::metadata(&path).map_or(0, |data| data.len());
+            budget.take(length).map_err(|problem| FileError::file(&path, problem))?;
         }
+        if chains.is_empty() { Ok(None) } else { saved_fit(&store, chains).map_err(FileError::content(directory)) }
     }
 
     /// Returns the path of a file of a chain.

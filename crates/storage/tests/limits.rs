@@ -85,6 +85,61 @@ fn compressed_bombs_are_refused() {
 }
 
 #[test]
+fn json_bombs_are_refused() {
+    let _guard = exclusive();
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| -> PathBuf { directory.path().join(name) };
+    // A long name, a long text, white space, many numbers, and many members.
+    let ones = vec![b'1'; 1 << 16];
+    for (name, head, block) in [
+        ("name.json.gz", &b"{\"a"[..], &ones[..]),
+        ("text.json.gz", b"{\"a\": \"", &ones),
+        ("digits.json.gz", b"{\"a\": ", &ones),
+        ("space.json.gz", b"{\"a\": ", &vec![b' '; 1 << 16]),
+        ("numbers.json.gz", b"{\"a\": [1", &b",1".repeat(1 << 15)),
+        ("arrays.json.gz", b"{\"a\": [[1]", &b",[1]".repeat(1 << 14)),
+    ] {
+        gzip(&at(name), head, block, UNPACKED);
+        refused(|| read::json_within(at(name), LIMIT), name, MESSAGE);
+    }
+    let members: String = (0..20_000).map(|number| format!(",\"m{number}\":1")).collect();
+    fs::write(at("members.json"), format!("{{\"a\":1{members}}}")).unwrap();
+    refused(|| read::json_within(at("members.json"), LIMIT), "members.json", MESSAGE);
+    // The time is linear in the number of members: a search among all of them would take minutes.
+    let members: String = (0..1_000_000).map(|number| format!(",\"m{number}\":1")).collect();
+    fs::write(at("many.json"), format!("{{\"a\":1{members}}}")).unwrap();
+    let began = std::time::Instant::now();
+    assert_eq!(read::json(at("many.json")).unwrap().names().count(), 1_000_001);
+    assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
+}
+
+/// The groups beside the draws are read without a copy of every number as a tree.
+#[test]
+fn groups_of_json_fits_take_the_memory_of_their_numbers() {
+    let _guard = exclusive();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("fit.json");
+    let numbers = vec!["1"; 100_000].join(",");
+    let draws = "{\"posterior\": {\"a\": [[1, 2, 3, 4]]}, \"observed_data\": {\"y\": [";
+    fs::write(&path, format!("{draws}{numbers}]}}}}")).unwrap();
+    sgmcmc_fuzzing::allow(3 << 20);
+    let fit = fits::open_within(&path, 1_500_000);
+    sgmcmc_fuzzing::allow(usize::MAX / 2);
+    assert_eq!(fit.unwrap().groups()[0].variables[0].values.len(), 100_000);
+}
+
+#[test]
+fn checkpoints_larger_than_the_limit_are_refused() {
+    let _guard = exclusive();
+    let directory = tempfile::tempdir().unwrap();
+    let seeds = sgmcmc_fuzzing::corpus::write(directory.path()).unwrap();
+    let checkpoints = seeds.iter().find(|seed| seed.path.ends_with("checkpoints")).unwrap();
+    let bytes: u64 = checkpoints.files.iter().map(|file| fs::metadata(file).unwrap().len()).sum();
+    assert_eq!(fits::open_within(&checkpoints.path, bytes).unwrap().chains()[0].len(), 6);
+    refused(|| fits::open_within(&checkpoints.path, bytes - 1), "chain-0", "memory limit");
+}
+
+#[test]
 fn arrays_larger_than_the_limit_are_refused() {
     let _guard = exclusive();
     let directory = tempfile::tempdir().unwrap();

@@ -1,10 +1,12 @@
 //! `sgmcmc completions` and `sgmcmc man`: files for shells and for `man`.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 use clap_complete::Shell;
+use sgmcmc_storage::output::write_atomically;
 
 use super::print::{print, print_complete};
 use crate::error::Error;
@@ -52,7 +54,7 @@ pub(super) fn man(arguments: &Man, mut program: clap::Command) -> Result<ExitCod
         let page = clap_mangen::Man::new(page.name(name.leak() as &'static str));
         let mut text = Vec::new();
         page.render(&mut text)?;
-        std::fs::write(&path, text).map_err(|source| Error::Write { path, source })?;
+        write_atomically(&path, |file| file.write_all(&text)).map_err(|source| Error::Write { path, source })?;
     }
     print(&format!("wrote {count} pages to {}", arguments.directory.display()))
 }

@@ -1,10 +1,11 @@
 //! Standard output.
 
-use std::io::{ErrorKind, Write, stdout};
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 use sgmcmc_gradient::text::printable_lines;
 
+use crate::closed::stdout;
 use crate::error::Error;
 
 /// Prints a text for humans. Control characters in names and paths are escaped.
@@ -28,7 +29,7 @@ pub(super) fn print_complete(text: &str) -> Result<ExitCode, Error> {
 
 /// Writes a text to standard output.
 pub(super) fn write_out(text: &str) -> std::io::Result<ExitCode> {
-    let mut out = stdout().lock();
+    let mut out = stdout()?;
     writeln!(out, "{}", text.trim_end())?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)

@@ -1,7 +1,7 @@
 //! `sgmcmc watch`: a run under way, from another terminal.
 
 use std::fmt::Write as _;
-use std::io::{IsTerminal, Write as _, stdout};
+use std::io::{IsTerminal, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -13,6 +13,7 @@ use sgmcmc_report::{Plots, Report};
 use sgmcmc_storage::fits;
 
 use super::print::warn;
+use crate::closed::stdout;
 use crate::error::Error;
 use crate::output;
 
@@ -60,7 +61,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     if let Some(page) = &arguments.html {
         output::check(&arguments.run, page, arguments.force)?;
     }
-    let is_terminal = stdout().is_terminal();
+    let is_terminal = std::io::stdout().is_terminal();
     let (mut begin, mut waited) = (None, false);
     loop {
         let look = Instant::now();
@@ -166,7 +167,7 @@ fn draws(fit: &Fit) -> usize {
 
 /// Prints a text, in place of the last one on a terminal.
 fn show(text: &str, in_place: bool) -> Result<(), Error> {
-    let mut out = stdout().lock();
+    let mut out = stdout()?;
     if in_place {
         // The screen is cleared from the upper left corner.
         write!(out, "\x1b[H\x1b[2J")?;

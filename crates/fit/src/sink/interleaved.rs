@@ -32,7 +32,7 @@ impl<S: Sink> Sink for Interleaved<S> {
         let chains = self.sinks.len();
         for (chain, sink) in self.sinks.iter_mut().enumerate() {
             let (chain, draws) = (schema.chain * chains + chain, schema.draws / chains);
-            sink.begin(&Schema { chain, draws, ..schema.clone() })?;
+            sink.begin(&Schema { chain, draws, chains: schema.chains * chains, ..schema.clone() })?;
         }
         Ok(())
     }

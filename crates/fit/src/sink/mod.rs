@@ -36,6 +36,10 @@ pub struct Schema {
     pub draws: usize,
     /// The index of the chain. Each interleaved chain has its own index, see `Builder::sample_into`.
     pub chain: usize,
+    /// The number of chains of the run, or 0 if it is unknown. If the process runs only a range of the chains, this is
+    /// the end of the range.
+    #[serde(default)]
+    pub chains: usize,
     /// The names of the statistics of each draw, for instance thermostats or the `alpha` of the sampling threshold.
     pub stats: Vec<String>,
 }

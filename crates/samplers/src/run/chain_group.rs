@@ -178,7 +178,9 @@ impl<F> Shared<'_, F> {
         let started = guard(
             || "a closure of the first step".into(),
             || {
-                let schema = Schema { layout: layout.clone(), draws: *draws, chain: index, stats: stats.clone() };
+                let chains = plan.chain_indices().end;
+                let (layout, stats) = (layout.clone(), stats.clone());
+                let schema = Schema { layout, draws: *draws, chain: index, chains, stats };
                 sink.begin(&schema)?;
                 (self.start)(from, index)
             },

@@ -109,7 +109,7 @@ impl Append {
 /// # Errors
 ///
 /// Returns an error if another writer holds the lock.
-fn lock(file: File) -> io::Result<File> {
+pub(super) fn lock(file: File) -> io::Result<File> {
     if file.try_lock()? { Ok(file) } else { Err(io::Error::other("another chain or another process writes to it")) }
 }
 

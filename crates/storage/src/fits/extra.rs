@@ -29,6 +29,9 @@ pub(super) struct Extra {
     /// The number of draws that each chain was to make.
     #[serde(default)]
     pub(super) planned: Planned,
+    /// The number of chains of the run, or 0 if it is unknown.
+    #[serde(default)]
+    pub(super) chains: usize,
 }
 
 impl Extra {
@@ -58,7 +61,8 @@ impl Extra {
     /// Creates the metadata of a chain that begins.
     pub(super) fn from_schema(schema: &Schema, info: Option<RunInfo>) -> Self {
         let planned = [(schema.chain, schema.draws)].into();
-        Self { layout: schema.layout.clone(), stats: schema.stats.clone(), info, endings: Vec::new(), planned }
+        let (layout, stats) = (schema.layout.clone(), schema.stats.clone());
+        Self { layout, stats, info, endings: Vec::new(), planned, chains: schema.chains }
     }
 
     #[cfg(any(feature = "arrow", feature = "parquet", feature = "zarr"))]
@@ -70,6 +74,7 @@ impl Extra {
             info: Some(fit.info().clone()),
             endings: fit.outcomes().to_vec(),
             planned: fit.chains().iter().map(ChainDraws::len).enumerate().collect(),
+            chains: fit.chains().len(),
         }
     }
 }

@@ -175,7 +175,7 @@ pub fn open_within(path: impl AsRef<Path>, limit: u64) -> Result<Fit> {
     let path = path.as_ref();
     // A directory of checkpoints has the draws of a run that keeps them in memory.
     if path.is_dir()
-        && let Some(fit) = FileCheckpoints::open_fit(path).map_err(Error::content(path))?
+        && let Some(fit) = FileCheckpoints::open_fit(path, limit)?
     {
         return Ok(fit);
     }

@@ -76,10 +76,11 @@ pub(super) fn fit(file: &Path, layout: Layout, chains: Vec<Chain>, planned: &Pla
     fit_from_draws(file, layout, found, planned)
 }
 
-/// Adds the missing chains below the highest number. Their sinks failed before they created a file.
-pub(super) fn fill_gaps(planned: &mut Planned, chains: impl Iterator<Item = usize>) {
-    let highest = chains.chain(planned.keys().copied()).filter(|number| *number < MOST_CHAINS).max().unwrap_or(0);
-    (0..highest).for_each(|number| _ = planned.entry(number).or_insert(1));
+/// Adds the missing chains of a run of `chains` chains, or below the highest number. Their sinks failed before they
+/// created a file.
+pub(super) fn fill_gaps(planned: &mut Planned, chains: usize, found: impl Iterator<Item = usize>) {
+    let highest = found.chain(planned.keys().copied()).filter(|number| *number < MOST_CHAINS).max().unwrap_or(0);
+    (0..highest.max(chains.min(MOST_CHAINS))).for_each(|number| _ = planned.entry(number).or_insert(1));
 }
 
 /// Creates a fit like [`fit()`], from numbered chains of draws.

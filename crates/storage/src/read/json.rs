@@ -1,8 +1,10 @@
 //! JSON data as Stan reads them: one object whose members are numbers or arrays of numbers.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use sgmcmc_gradient::Columns;
@@ -10,8 +12,11 @@ use sgmcmc_gradient::data::{Column, Values};
 
 use super::checked;
 use crate::error::{Error, FilePosition, Problem, Result};
-use crate::limit::{Budget, memory_limit};
-use crate::source::open;
+use crate::limit::{Budget, LINE_SHARE, memory_limit};
+use crate::source::{Metered, open};
+
+/// The smallest limit on the bytes from one name or number to the next.
+const SHORTEST_ALLOWANCE: u64 = 1 << 12;
 
 /// The content of a JSON file of data: numbers and arrays by name.
 ///
@@ -69,15 +74,23 @@ pub fn json(path: impl AsRef<Path>) -> Result<JsonData> {
 /// Returns an error in the cases of [`json`].
 pub fn json_within(path: impl AsRef<Path>, limit: u64) -> Result<JsonData> {
     let path = path.as_ref();
-    let state =
-        State { budget: RefCell::new(Budget::new(limit)), problem: RefCell::default(), member: RefCell::default() };
-    let mut reader = serde_json::Deserializer::from_reader(open(path)?);
+    let longest = (limit / LINE_SHARE).max(SHORTEST_ALLOWANCE);
+    let allowance = Rc::new(Cell::new(longest));
+    let state = State {
+        budget: RefCell::new(Budget::new(limit)),
+        problem: RefCell::default(),
+        member: RefCell::default(),
+        longest,
+        allowance: Rc::clone(&allowance),
+    };
+    let mut reader = serde_json::Deserializer::from_reader(Metered::new(open(path)?, allowance));
     let members = Object { state: &state }.deserialize(&mut reader).and_then(|members| reader.end().map(|()| members));
     let members = members.map_err(|error| {
         let name = state.member.take();
         let line = (error.line() > 0).then_some(error.line() as u64);
         let position = FilePosition { line, column: (!name.is_empty()).then_some(name), ..FilePosition::default() };
         let problem = state.problem.take().unwrap_or_else(|| match error.classify() {
+            serde_json::error::Category::Io if state.allowance.get() == 0 => state.budget.borrow().exceeded(),
             serde_json::error::Category::Io => Problem::reading(error.into()),
             serde_json::error::Category::Eof => Problem::Truncated { detail: error.to_string() },
             _ => Problem::Corrupt { detail: error.to_string() },
@@ -198,11 +211,16 @@ struct State {
     problem: RefCell<Option<Problem>>,
     /// The name of the member that is read.
     member: RefCell<String>,
+    /// The maximal number of bytes from one name or number to the next.
+    longest: u64,
+    /// The bytes that may be read before the next name or number.
+    allowance: Rc<Cell<u64>>,
 }
 
 impl State {
-    /// Counts `bytes` of memory.
+    /// Counts `bytes` of memory of a name or a number, and allows for the next one.
     fn take<E: serde::de::Error>(&self, bytes: u64) -> Result<(), E> {
+        self.allowance.set(self.longest);
         self.budget.borrow_mut().take(bytes).map_err(|problem| {
             self.problem.replace(Some(problem));
             E::custom("the memory limit")
@@ -231,11 +249,11 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<Member>, A::Error> {
-        let mut members: Vec<Member> = Vec::new();
+        let (mut members, mut names): (Vec<Member>, HashSet<String>) = Default::default();
         while let Some(name) = map.next_key::<String>()? {
-            self.state.take((size_of::<Member>() + name.len()) as u64)?;
+            self.state.take((size_of::<Member>() + size_of::<String>() + 2 * name.len()) as u64)?;
             self.state.member.replace(name.clone());
-            if members.iter().any(|member| member.name == name) {
+            if !names.insert(name.clone()) {
                 return Err(A::Error::custom(format!("there are two members `{name}`")));
             }
             let mut member = Member { name, shape: Vec::new(), values: Vec::new(), integers: true };
@@ -338,62 +356,4 @@ impl<'de> Visitor<'de> for Numbers<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(text: &str) -> Result<JsonData> {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), text).unwrap();
-        json(file.path())
-    }
-
-    fn refused(text: &str) -> String {
-        read(text).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn shapes_and_types_are_those_of_the_file() {
-        let data = read(r#"{"N": 2, "x": [[1, 2, 3], [4, 5, 6]], "y": [0.5, 1e3], "g": [1, 2], "z": []}"#).unwrap();
-        assert_eq!(data.names().collect::<Vec<_>>(), ["N", "x", "y", "g", "z"]);
-        assert_eq!((data.shape("x").unwrap(), data.number("N").unwrap()), (&[2, 3][..], 2.0));
-        assert_eq!(data.values("x").unwrap(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-        let columns = data.columns(&["x", "y", "g"]).unwrap();
-        assert_eq!(columns.get("x").unwrap().row_shape(), [3]);
-        assert_eq!(columns.get("g").unwrap().values(), &vec![1_i64, 2].into());
-        assert_eq!(columns.get("y").unwrap().values(), &vec![0.5, 1000.0].into());
-        assert!(read(r#"{"y": ["Inf", "-Inf", "NaN"]}"#).unwrap().values("y").unwrap()[0].is_infinite());
-    }
-
-    #[test]
-    fn mistakes_name_the_member_and_the_remedy() {
-        let parts = |message: &str, parts: &[&str]| {
-            parts.iter().for_each(|part| assert!(message.contains(part), "`{part}` is missing in: {message}"));
-        };
-        parts(&refused(r#"{"x": [[1, 2], [3]]}"#), &["column `x`", "a row of length 1 where the first one has 2"]);
-        parts(&refused(r#"{"x": [1, [2]]}"#), &["an array among numbers"]);
-        parts(&refused(r#"{"x": [[1], 2]}"#), &["a number among arrays"]);
-        parts(&refused(r#"{"x": [[], [1]]}"#), &["a row of length 1 where the first one has 0"]);
-        parts(&refused("{\n\"x\": \"blue\"}"), &["line 2", "blue", "a number or an array"]);
-        parts(&refused(r#"{"x": [1, 2"#), &["truncated"]);
-        parts(&refused("[1, 2]"), &["an object of numbers and arrays"]);
-        parts(&refused(r#"{"x": 1, "x": 2}"#), &["two members `x`"]);
-        parts(&refused(r#"{"x": 9007199254740993}"#), &["larger than 2^53"]);
-        let data = read(r#"{"N": 2, "g": [0, 1], "y": ["NaN", 1], "z": [1, 2, 3]}"#).unwrap();
-        let message = |result: Result<Columns>| result.unwrap_err().to_string();
-        parts(&message(data.columns(&["w"])), &["no column `w`", "`N`, `g`"]);
-        parts(&message(data.columns(&["N"])), &["a number", "see `number`"]);
-        parts(&message(data.columns(&["y"])), &["`y` holds NaN"]);
-        parts(&message(data.columns(&["g", "z"])), &["3 rows"]);
-        parts(&data.number("g").unwrap_err().to_string(), &["an array", "`columns`"]);
-        parts(&data.from_zero(&["g"]).unwrap_err().to_string(), &["row 0", "whole numbers from 1"]);
-    }
-
-    #[test]
-    fn the_memory_limit_holds() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let numbers = vec!["1"; 10_000].join(",");
-        std::fs::write(file.path(), format!("{{\"x\": [{numbers}]}}")).unwrap();
-        assert!(json_within(file.path(), 1 << 20).is_ok());
-        assert!(json_within(file.path(), 1 << 10).unwrap_err().to_string().contains("memory limit"));
-    }
-}
+mod tests;

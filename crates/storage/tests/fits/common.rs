@@ -26,7 +26,7 @@ pub fn layout() -> Layout {
 }
 
 pub fn schema(chain: usize, draws: usize) -> Schema {
-    Schema { layout: layout(), draws, chain, stats: vec!["alpha".into(), "lp".into()] }
+    Schema { layout: layout(), draws, chain, chains: 0, stats: vec!["alpha".into(), "lp".into()] }
 }
 
 /// Calls `take` with draw number `index` of a chain, which is deterministic. Some numbers are not finite.

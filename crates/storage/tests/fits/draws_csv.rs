@@ -47,7 +47,7 @@ fn names_that_need_quotes_read_back() {
     let names = ["=1+1", "a\"b", "two\nlines", "comma, name", "'plain"];
     let layout = Layout::new(names.map(|name| (name.to_owned(), vec![1], None))).unwrap();
     let mut sink = CsvDraws::new(&path);
-    sink.begin(&Schema { layout: layout.clone(), draws: 1, chain: 0, stats: Vec::new() }).unwrap();
+    sink.begin(&Schema { layout: layout.clone(), draws: 1, chain: 0, chains: 1, stats: Vec::new() }).unwrap();
     let values = [1.0, 2.0, 3.0, 4.0, 5.0];
     sink.record(&Draw { iteration: 1, values: &values, weight: 1.0, log_posterior: 0.0, stats: &[] }).unwrap();
     sink.finish();

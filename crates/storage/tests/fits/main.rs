@@ -9,3 +9,4 @@ mod formats;
 mod killed;
 mod resumed;
 mod round_trip;
+mod writers;

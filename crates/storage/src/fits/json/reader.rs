@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use sgmcmc_fit::{ChainOutcome, Fit, Group, Variable};
 
 use super::nested::{Nested, Ordered, quote_non_finite};
@@ -13,46 +14,39 @@ use crate::error::{Error, FilePosition, Problem, Result};
 use crate::fits::table;
 use crate::limit::{Budget, memory_limit};
 
+/// The groups of a file. Those beside the draws are kept as text, because they may be anything.
 #[derive(Deserialize)]
-struct Groups {
+struct Groups<'a> {
     posterior: Ordered<Nested>,
     #[serde(default)]
     sample_stats: Ordered<Nested>,
-    #[serde(default)]
-    log_likelihood: Option<Arrays>,
-    #[serde(default)]
-    posterior_predictive: Option<Arrays>,
-    #[serde(default)]
-    observed_data: Option<Arrays>,
-    #[serde(default)]
-    constant_data: Option<Arrays>,
-    #[serde(default)]
-    prior: Option<Arrays>,
-    #[serde(default)]
-    prior_predictive: Option<Arrays>,
+    #[serde(default, borrow)]
+    log_likelihood: Option<&'a RawValue>,
+    #[serde(default, borrow)]
+    posterior_predictive: Option<&'a RawValue>,
+    #[serde(default, borrow)]
+    observed_data: Option<&'a RawValue>,
+    #[serde(default, borrow)]
+    constant_data: Option<&'a RawValue>,
+    #[serde(default, borrow)]
+    prior: Option<&'a RawValue>,
+    #[serde(default, borrow)]
+    prior_predictive: Option<&'a RawValue>,
 }
 
-/// A group of arrays, or anything else, which is skipped.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Arrays {
-    Numbers(Ordered<Nested>),
-    Other(serde::de::IgnoredAny),
-}
-
-impl Groups {
-    /// Removes the groups beside the draws. Arrays without draws are data.
-    fn take_others(&mut self) -> Vec<Group> {
+impl Groups<'_> {
+    /// Returns the groups of arrays beside the draws. Arrays without draws are data.
+    fn others(&self) -> Vec<Group> {
         let others = [
-            ("log_likelihood", self.log_likelihood.take()),
-            ("posterior_predictive", self.posterior_predictive.take()),
-            ("observed_data", self.observed_data.take()),
-            ("constant_data", self.constant_data.take()),
-            ("prior", self.prior.take()),
-            ("prior_predictive", self.prior_predictive.take()),
+            ("log_likelihood", self.log_likelihood),
+            ("posterior_predictive", self.posterior_predictive),
+            ("observed_data", self.observed_data),
+            ("constant_data", self.constant_data),
+            ("prior", self.prior),
+            ("prior_predictive", self.prior_predictive),
         ];
-        let group = |(name, arrays): (&str, Option<Arrays>)| {
-            let Some(Arrays::Numbers(Ordered(arrays))) = arrays else { return None };
+        let group = |(name, text): (&str, Option<&RawValue>)| {
+            let Ordered(arrays): Ordered<Nested> = serde_json::from_str(text?.get()).ok()?;
             let draws: &[&str] = if name.contains("data") { &[] } else { &["chain", "draw"] };
             let variable = |(array, Nested { shape, data }): (String, Nested)| {
                 let inner = (0..shape.len().saturating_sub(draws.len())).map(|axis| format!("{array}_dim_{axis}"));
@@ -94,13 +88,14 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
     if text.trim_ascii().is_empty() {
         return Err(Error::file(path, Problem::NoDraws));
     }
-    let mut groups: Groups = serde_json::from_slice(&quote_non_finite(&text)).map_err(|error| {
+    let text = quote_non_finite(&text);
+    let groups: Groups<'_> = serde_json::from_slice(&text).map_err(|error| {
         let position = FilePosition::line(error.line() as u64);
         let detail = error.to_string();
         let problem = if error.is_eof() { Problem::Truncated { detail } } else { Problem::Corrupt { detail } };
         Error::at(path, position, problem)
     })?;
-    let others = groups.take_others();
+    let others = groups.others();
     let [chains, draws] = sizes(path, &groups.posterior)?;
     let shapes = groups.posterior.0.iter().map(|(name, array)| (name.clone(), array.shape[2..].to_vec()));
     let layout = table::layout(path, shapes)?;

@@ -82,7 +82,8 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
     begun.into_iter().for_each(&mut missing);
     (0..all.plan.map_or(0, |plan| plan.chains.min(MOST_CHAINS))).for_each(&mut missing);
     if path.is_dir() {
-        table::fill_gaps(&mut planned, all.segments.iter().map(|segment| segment.schema.chain));
+        let chains = all.segments.iter().map(|segment| segment.schema.chains).max().unwrap_or(0);
+        table::fill_gaps(&mut planned, chains, all.segments.iter().map(|segment| segment.schema.chain));
     }
     let chains = all.segments.into_iter().map(|segment| (segment.schema.chain, segment.draws)).collect();
     let fit = table::fit_from_draws(path, layout, chains, &planned)?;

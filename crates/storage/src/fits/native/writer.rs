@@ -140,8 +140,8 @@ pub fn write(fit: &Fit, path: impl AsRef<Path>) -> crate::Result<()> {
 }
 
 fn write_chain(file: &mut impl Write, fit: &Fit, number: usize, chain: &ChainDraws) -> io::Result<()> {
-    let stats = chain.stat_names().to_vec();
-    let schema = Schema { layout: fit.layout().clone(), draws: chain.len(), chain: number, stats };
+    let (stats, chains) = (chain.stat_names().to_vec(), fit.chains().len());
+    let schema = Schema { layout: fit.layout().clone(), draws: chain.len(), chain: number, chains, stats };
     file.write_all(&encode(HEAD, &schema)?)?;
     let mut rows = Vec::new();
     let limit = draws_per_block(3 + schema.stats.len() + chain.width());

@@ -36,6 +36,7 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
     let mut budget = Budget::new(limit);
     let files = if path.is_dir() { files_in(path, "parquet")? } else { vec![path.to_path_buf()] };
     let mut table = DrawsTable::default();
+    let mut chains = 0;
     let mut planned = if path.is_dir() { begun_in(path)? } else { Planned::new() };
     for file in &files {
         // The `parquet` crate may panic on a damaged file. The panic is converted to an error.
@@ -47,10 +48,11 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
             let largest = planned.entry(*number).or_default();
             *largest = (*draws).max(*largest);
         }
+        chains = part.extra.as_ref().map_or(0, |extra| extra.chains).max(chains);
         table.append(part).map_err(|problem| Error::file(file, problem))?;
     }
     if !planned.is_empty() && path.is_dir() {
-        fill_gaps(&mut planned, std::iter::empty());
+        fill_gaps(&mut planned, chains, std::iter::empty());
     }
     DrawsTable { planned, ..table }.into_fit(path)
 }

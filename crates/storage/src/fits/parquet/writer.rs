@@ -16,11 +16,11 @@ use sgmcmc_fit::sink::{Draw, Schema, Sink};
 use sgmcmc_gradient::{Error, Result};
 
 use super::begun_name;
-use crate::fits::append::failed;
+use crate::fits::append::{failed, lock};
 use crate::fits::draws_table::{INTEGERS, OWN, Rows, column_names};
 use crate::fits::extra::Extra;
 use crate::fits::table::{draws_per_block, each_draw, stat_names};
-use crate::output;
+use crate::output::{self, File};
 
 /// Writes the rows as a row group and removes them.
 fn write_group<W: Write + Send>(rows: &mut Rows, file: &mut SerializedFileWriter<W>) -> Written<()> {
@@ -97,6 +97,8 @@ pub struct ParquetDraws {
     written: [u64; 2],
     /// True if the parts of an earlier run have been removed.
     cleaned: bool,
+    /// The lock of the parts of the chain.
+    lock: Option<File>,
 }
 
 impl ParquetDraws {
@@ -111,6 +113,7 @@ impl ParquetDraws {
             limit: 1,
             written: [0; 2],
             cleaned: false,
+            lock: None,
         }
     }
 
@@ -161,6 +164,16 @@ impl ParquetDraws {
     }
 }
 
+/// Writes the number of draws that a chain is to make, and locks the parts of the chain until the file is closed.
+fn begin_chain(directory: &Path, begun: &Path, draws: usize) -> io::Result<File> {
+    let mut file = lock(File::open(begun)?)?;
+    file.set_len(0)?;
+    file.write_all(draws.to_string().as_bytes())?;
+    file.sync_all()?;
+    output::sync_directory(directory)?;
+    Ok(file)
+}
+
 impl Sink for ParquetDraws {
     type Output = PathBuf;
 
@@ -172,8 +185,10 @@ impl Sink for ParquetDraws {
         self.extra = Some(Extra::from_schema(schema, None));
         // Readers of directories skip names that start with a dot.
         let begun = self.directory.join(begun_name(self.chain));
-        let written = output::write_atomically(&begun, |file| write!(file, "{}", schema.draws));
-        written.map_err(|error| failed(&begun, error))
+        let draws = schema.draws;
+        self.lock = None;
+        self.lock = Some(begin_chain(&self.directory, &begun, draws).map_err(|error| failed(&begun, error))?);
+        Ok(())
     }
 
     fn record(&mut self, draw: &Draw<'_>) -> Result<()> {

@@ -92,6 +92,7 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
         info.seconds = chains.iter().map(|(chain, _)| chain.seconds).collect();
     }
     let names = first.table.names.clone();
+    let number_of_chains = chains.iter().filter_map(|(chain, _)| Some(chain.extra.as_ref()?.chains)).max().unwrap_or(0);
     let (mut read, mut planned, mut endings) = (Vec::new(), Planned::new(), Vec::new());
     for (index, (mut chain, file)) in chains.into_iter().enumerate() {
         if chain.table.names != names {
@@ -107,11 +108,12 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
     // Ids are counted from 1 as in CmdStan, and the names of files from 0.
     begun.into_iter().for_each(|number| _ = planned.entry(number).or_insert(1));
     if own && path.is_dir() {
-        table::fill_gaps(&mut planned, read.iter().map(|chain| chain.number));
+        table::fill_gaps(&mut planned, number_of_chains, read.iter().map(|chain| chain.number));
     }
     let fit = table::fit(path, layout.clone(), read, &planned)?;
     if own {
-        Extra { layout, stats: Vec::new(), info: Some(info), endings, planned }.apply_to(path, fit)
+        let extra = Extra { layout, stats: Vec::new(), info: Some(info), endings, planned, chains: number_of_chains };
+        extra.apply_to(path, fit)
     } else {
         Ok(fit)
     }

@@ -161,12 +161,12 @@ pub fn write(fit: &Fit, path: impl AsRef<Path>) -> crate::Result<()> {
 }
 
 pub(in crate::fits) fn write_into(fit: &Fit, directory: &Path) -> crate::Result<()> {
-    let stats = stat_names(fit);
+    let (stats, chains) = (stat_names(fit), fit.chains().len());
     for (number, (chain, outcome)) in fit.chains().iter().zip(fit.outcomes()).enumerate() {
         let mut sink = StanCsvDraws::new(directory.join(format!("chain-{number}.csv"))).info(fit.info().clone());
         sink.outcome = Some(outcome.clone());
         let layout = fit.layout().clone();
-        sink.begin(&Schema { layout, draws: chain.len(), chain: number, stats: stats.clone() })?;
+        sink.begin(&Schema { layout, draws: chain.len(), chain: number, chains, stats: stats.clone() })?;
         sink.seconds = fit.info().seconds.get(number).copied().unwrap_or_default();
         each_draw(chain, &stats, |draw| sink.record(draw))?;
         sink.flush()?;

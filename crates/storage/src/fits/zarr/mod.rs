@@ -65,11 +65,15 @@ pub struct ZarrFit {
 }
 
 impl ZarrFit {
-    /// Opens the store at `path`, or creates it if it does not exist.
+    /// Opens the store at `path`, or creates it if it does not exist. Temporary files of killed processes are removed.
+    ///
+    /// The store is locked until the output, its clones and its sinks are dropped. Directories have no locks on systems
+    /// other than Unix.
     ///
     /// # Errors
     ///
-    /// Returns an error if the directory cannot be created, or its metadata cannot be read.
+    /// Returns an error if another output has the store open, in this or another process, if the directory cannot be
+    /// created, or if its metadata cannot be read.
     pub fn new(path: impl Into<PathBuf>) -> Result<Self> {
         let path = path.into();
         Ok(Self { store: Arc::new(Mutex::new(Store::open(&path)?)), path })
@@ -117,13 +121,13 @@ pub fn write(fit: &Fit, path: impl AsRef<Path>) -> Result<()> {
 }
 
 pub(super) fn write_into(fit: &Fit, directory: &Path) -> Result<()> {
-    let zarr = ZarrFit::new(directory)?;
-    let stats = stat_names(fit);
+    let zarr = ZarrFit { store: Arc::new(Mutex::new(Store::create(directory))), path: directory.to_path_buf() };
+    let (stats, chains) = (stat_names(fit), fit.chains().len());
     let block = block(fit, &stats);
     for (number, chain) in fit.chains().iter().enumerate() {
         let mut sink = zarr.chain().with_block(block);
         let layout = fit.layout().clone();
-        sink.begin(&Schema { layout, draws: chain.len(), chain: number, stats: stats.clone() })?;
+        sink.begin(&Schema { layout, draws: chain.len(), chain: number, chains, stats: stats.clone() })?;
         each_draw(chain, &stats, |draw| sink.record(draw))?;
         sink.flush()?;
     }

@@ -110,7 +110,10 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
         }
         columns
     };
-    let planned = extra.as_ref().map(|extra| extra.planned.clone()).unwrap_or_default();
+    let mut planned = extra.as_ref().map(|extra| extra.planned.clone()).unwrap_or_default();
+    if let Some(extra) = extra.as_ref().filter(|_| known.is_some()) {
+        table::fill_gaps(&mut planned, extra.chains, std::iter::empty());
+    }
     let fit = table::fit(path, layout, (0..chains).map(chain).collect(), &planned)?;
     let fit = match extra.filter(|_| known.is_some()) {
         Some(extra) => extra.apply_to(path, fit)?,

@@ -160,7 +160,10 @@ impl Sink for ZarrDraws {
     }
 
     fn flush(&mut self) -> Result<()> {
-        if self.written { Ok(()) } else { self.write_chunk() }
+        if !self.written {
+            self.write_chunk()?;
+        }
+        self.files.as_ref().map_or(Ok(()), |files| files.sync()).map_err(|error| failed(&self.path, error))
     }
 
     fn save(&self) -> Result<Vec<u8>> {

@@ -1,12 +1,12 @@
 //! The files of a store, and the state that all chains share.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value, json};
 use sgmcmc_gradient::{Axis, Result};
@@ -18,7 +18,7 @@ use crate::error::{Error, Problem};
 use crate::fits::append::failed;
 use crate::fits::extra::{self, Extra};
 use crate::fits::time;
-use crate::output::{self, File};
+use crate::output::{self, DirectoryLock, File};
 
 /// The prefix of the names of temporary files.
 pub(super) const UNFINISHED: &str = ".unfinished-";
@@ -32,9 +32,46 @@ pub(super) struct Files {
     root: PathBuf,
     /// The number of temporary files created so far.
     unfinished: AtomicU64,
+    /// The files that may not be on the disk yet.
+    pending: Mutex<BTreeSet<PathBuf>>,
+    /// The lock of a store that other processes may open.
+    lock: Option<DirectoryLock>,
 }
 
 impl Files {
+    /// Returns the files of a directory that only this process knows.
+    fn unshared(root: &Path) -> Self {
+        Self { root: root.to_path_buf(), unfinished: AtomicU64::new(0), pending: Mutex::default(), lock: None }
+    }
+
+    /// Locks a directory and removes the temporary files of killed processes.
+    fn locked(root: &Path) -> io::Result<Self> {
+        let Some(lock) = DirectoryLock::try_acquire(root)? else {
+            return Err(io::Error::other("another run or another process writes to it"));
+        };
+        for entry in fs::read_dir(root)? {
+            let entry = entry?;
+            if entry.file_name().as_encoded_bytes().starts_with(UNFINISHED.as_bytes()) {
+                output::remove_file(entry.path())?;
+            }
+        }
+        Ok(Self { lock: Some(lock), ..Self::unshared(root) })
+    }
+
+    /// Waits until all files are on the disk. A checkpoint that counts their draws must not be there before.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        let pending = std::mem::take(&mut *self.pending());
+        let synced = if pending.is_empty() { Ok(()) } else { output::sync_files(&self.root, &pending) };
+        if synced.is_err() {
+            self.pending().extend(pending);
+        }
+        synced
+    }
+
+    fn pending(&self) -> MutexGuard<'_, BTreeSet<PathBuf>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Removes the chunks of `array` and `chain` from chunk `first` on.
     pub(super) fn remove_chunks(&self, array: &Array, chain: usize, first: u64) -> io::Result<()> {
         let directory = self.root.join(array.path()).join("c").join(chain.to_string());
@@ -70,8 +107,11 @@ impl Files {
         let written = File::create(&unfinished)
             .and_then(|mut file| file.write_all(bytes))
             .and_then(|()| output::rename(&unfinished, &path));
-        if written.is_err() {
-            let _ = output::remove_file(&unfinished);
+        match written {
+            Err(_) => _ = output::remove_file(&unfinished),
+            // A fit under a temporary name is on the disk before it gets its name.
+            Ok(()) if self.lock.is_some() => _ = self.pending().insert(path),
+            Ok(()) => {}
         }
         written
     }
@@ -103,13 +143,21 @@ struct RunArrays {
 }
 
 impl Store {
-    /// Opens or creates the store at `path`.
+    /// Returns a store in an empty directory that only this process knows.
+    pub(super) fn create(path: &Path) -> Self {
+        Self::with_files(path, Files::unshared(path))
+    }
+
+    fn with_files(path: &Path, files: Files) -> Self {
+        let (path, created) = (path.to_path_buf(), time::now());
+        Self { path, files: Arc::new(files), added: BTreeMap::new(), created, run: None, extra: None }
+    }
+
+    /// Opens or creates the store at `path` and locks it until the store is dropped.
     pub(super) fn open(path: &Path) -> crate::Result<Self> {
         let fail = |error| Error::file(path, Problem::Io(error));
         output::create_dir_all(path).map_err(fail)?;
-        let files = Arc::new(Files { root: path.to_path_buf(), unfinished: AtomicU64::new(0) });
-        let (path_buf, created) = (path.to_path_buf(), time::now());
-        let mut store = Self { path: path_buf, files, added: BTreeMap::new(), created, run: None, extra: None };
+        let mut store = Self::with_files(path, Files::locked(path).map_err(fail)?);
         // Other groups in the store are kept.
         if let Ok(root) = fs::read(path.join("zarr.json")) {
             let root: Value = serde_json::from_slice(&root).map_err(|error| {

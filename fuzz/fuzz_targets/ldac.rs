@@ -1,0 +1,10 @@
+//! Bags of words in the format of LDA-C.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use sgmcmc_fuzzing::input;
+use sgmcmc_fuzzing::targets::Reader;
+
+fuzz_target!(|data: &[u8]| {
+    input::file(Reader::LdaC, data);
+});
