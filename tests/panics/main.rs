@@ -22,6 +22,14 @@ fn model() -> Posterior<Tensor<1>, Tensor<1>> {
     model.with(&data).engine(Engine::Eager)
 }
 
+struct PanicsOnDrop;
+
+impl Drop for PanicsOnDrop {
+    fn drop(&mut self) {
+        panic!("twice");
+    }
+}
+
 fn fails(evaluator: &mut dyn Evaluator) {
     let rows = evaluator.all_rows();
     let error = evaluator.posterior(&[11.0], rows, &mut [0.0]).unwrap_err().to_string();
@@ -56,6 +64,16 @@ fn panics_of_closures_are_silent_and_leave_nothing_behind() {
     assert_eq!(HEARD.load(Ordering::SeqCst), 50);
     let _ = panic::catch_unwind(|| panic!("after a closure"));
     assert_eq!(HEARD.load(Ordering::SeqCst), 51);
+
+    // A payload that panics again when it is dropped.
+    let model = Model::new(|m: Tensor<1>, x: Tensor<1>| {
+        if m.clone().into_scalar::<f64>() > 10.0 {
+            std::panic::panic_any(PanicsOnDrop);
+        }
+        (x - m).square() * -0.5
+    });
+    let data = Dataset::new(array(vec![0.1, 0.2], [2]).unwrap()).unwrap();
+    fails(model.with(&data).engine(Engine::Eager).evaluator(&zeros([1])).unwrap().as_mut());
 
     #[cfg(target_os = "linux")]
     {

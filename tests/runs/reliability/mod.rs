@@ -5,5 +5,6 @@ mod environment;
 mod faults;
 mod identity;
 mod panics;
+mod promises;
 mod support;
 mod writers;

@@ -10,6 +10,8 @@ use sgmcmc::run::{CheckpointInterval, Progress, ProgressOption};
 use sgmcmc::sink::Memory;
 use sgmcmc::storage::FileCheckpoints;
 use sgmcmc::storage::fits::draws_csv::CsvDraws;
+use sgmcmc::storage::fits::native::NativeDraws;
+use sgmcmc::storage::fits::stan_csv::StanCsvDraws;
 use sgmcmc_testkit::models::Case;
 use sgmcmc_testkit::models::logistic::Logistic;
 
@@ -28,6 +30,12 @@ fn chains_with_one_file_are_refused_before_anything_is_written() {
     std::os::unix::fs::symlink(&path, &link).unwrap();
     let name = |chain| if chain == 0 { &path } else { &link };
     assert!(run.sample_into(&simulated.start, 10, |chain| CsvDraws::new(name(chain))).is_err());
+    // The other formats with a file per chain.
+    let path = directory.path().join("draws");
+    let native = run.sample_into(&simulated.start, 10, |_| NativeDraws::new(&path)).unwrap_err().to_string();
+    let stan = run.sample_into(&simulated.start, 10, |_| StanCsvDraws::new(&path)).unwrap_err().to_string();
+    assert!([native, stan].iter().all(|error| error.contains("chains 0 and 1 would write to")));
+    assert!(!path.exists());
 }
 
 /// The reporter of one run starts another with the same directory, or the same file of draws.

@@ -29,11 +29,13 @@ pub(crate) fn rank_one<const R: usize>(tensor: Tensor<R>) -> RankOne {
 pub(crate) fn guarded<T>(closure: Closure, call: impl FnOnce() -> T) -> Result<T> {
     // Unwind safety: tensors are values, and the engines discard all tensors of a failed call.
     silence_panics(|| catch_unwind(AssertUnwindSafe(call))).map_err(|panic| {
-        let message = panic
-            .downcast_ref::<&str>()
-            .map(|text| (*text).to_owned())
-            .or_else(|| panic.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "a panic without a message".into());
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        if text.is_none() {
+            // Dropping a payload of another type may panic again.
+            std::mem::forget(panic);
+        }
+        let message = text.unwrap_or_else(|| "a panic without a message".into());
         // Burn's messages span several lines; an error message is one line.
         let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
         Error::ClosurePanicked { closure, message }

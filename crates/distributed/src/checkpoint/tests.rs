@@ -3,6 +3,7 @@
 use std::fs;
 
 use sgmcmc_samplers::run::InMemoryCheckpoints;
+use sgmcmc_storage::output::fault::{Fault, Injector};
 
 use super::*;
 use crate::collective::on_threads;
@@ -59,6 +60,41 @@ fn ranks_resume_from_the_newest_epoch_of_all() {
     fs::remove_dir_all(path.join("rank-1")).unwrap();
     let error = resume(2, "run").to_string();
     assert!(error.contains("rank 1 has no checkpoint"), "{error}");
+}
+
+/// Every operation on the files of rank 1 fails once: all ranks stop, and resume from the same epoch.
+#[test]
+fn a_full_disk_of_one_rank_leaves_a_common_epoch() {
+    const EPOCHS: u64 = 3;
+    let run = |path: &std::path::Path| {
+        on_threads(2, |ranks| {
+            let mut store = EpochCheckpoints::in_directory(path, ranks.clone(), "run")?;
+            let mut sum = store.resume()?.map_or(String::new(), |resumed| text(resumed.journal));
+            for epoch in sum.len() as u64 / 2 + 1..=EPOCHS {
+                let draw = format!("{epoch},");
+                sum.push_str(&draw);
+                store.save(epoch.to_string().as_bytes(), draw.as_bytes())?;
+            }
+            Ok(sum)
+        })
+    };
+    let mut at = 0;
+    loop {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        let injector = Injector::new(path.join("rank-1"), Fault::Fail, at);
+        let first = run(path);
+        let operations = injector.operations();
+        drop(injector);
+        assert_eq!(first.is_ok(), operations.len() <= at, "{:?}", operations.get(at));
+        let whole = "1,2,3,".to_owned();
+        assert_eq!(run(path).unwrap(), [whole.clone(), whole], "{:?}", operations.get(at));
+        if operations.len() <= at {
+            break;
+        }
+        at += 1;
+    }
+    assert!(at > 15, "{at} injection points");
 }
 
 #[test]

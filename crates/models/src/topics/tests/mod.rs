@@ -3,4 +3,5 @@
 mod conformance;
 mod corpora;
 mod exact;
+mod faults;
 mod prediction;
