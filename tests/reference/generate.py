@@ -281,6 +281,10 @@ def triangle(entries):
     return lower + np.tril(lower, -1).T
 
 
+def laplace_cdf(z):
+    return mp.exp(z) / 2 if z < 0 else 1 - mp.exp(-z) / 2
+
+
 # Distributions on the line for truncation and censoring: density, distribution function and survival function.
 CUMULATIVE = {
     "": (log_normal_density, lambda x, m, s: mp.erfc((m - x) / s / mp.sqrt(2)) / 2, lambda x, m, s: mp.erfc((x - m) / s / mp.sqrt(2)) / 2, lambda m, s: st.norm(m, s), [(0.3, 1.7), (6, 0.8), (-20, 1)]),
@@ -288,6 +292,8 @@ CUMULATIVE = {
     ".weibull": (lambda x, k, s: gen_gamma(x, mpf(1), k, s), lambda x, k, s: -mp.expm1(-((x / s) ** k)), lambda x, k, s: mp.exp(-((x / s) ** k)), lambda k, s: st.weibull_min(k, 0, s), [(1.7, 1.3), (0.3, 20), (3, 0.75)]),
     ".log_normal": (lambda x, m, s: log_normal_density(mp.log(x), m, s) - mp.log(x), lambda x, m, s: mp.erfc((m - mp.log(x)) / s / mp.sqrt(2)) / 2, lambda x, m, s: mp.erfc((mp.log(x) - m) / s / mp.sqrt(2)) / 2, lambda m, s: st.lognorm(s, 0, np.exp(m)), [(0.3, 0.8), (4, 0.5), (-5, 1)]),
     ".logistic": (lambda x, m, s: sigmoid_log((x - m) / s) + sigmoid_log(-(x - m) / s) - mp.log(s), lambda x, m, s: 1 / (1 + mp.exp((m - x) / s)), lambda x, m, s: 1 / (1 + mp.exp((x - m) / s)), lambda m, s: st.logistic(m, s), [(0.3, 0.8), (-3, 0.4), (20, 1)]),
+    ".laplace": (lambda x, m, s: -abs(x - m) / s - mp.log(2 * s), lambda x, m, s: laplace_cdf((x - m) / s), lambda x, m, s: laplace_cdf((m - x) / s), lambda m, s: st.laplace(m, s), [(0.3, 0.8), (-3, 0.4), (20, 1)]),
+    ".cauchy": (lambda x, m, s: -mp.log(pi * s) - mp.log1p(((x - m) / s) ** 2), lambda x, m, s: mp.atan2(1, (m - x) / s) / pi, lambda x, m, s: mp.atan2(1, (x - m) / s) / pi, lambda m, s: st.cauchy(m, s), [(0.3, 0.8), (-30, 0.4), (20, 1)]),
 }
 
 

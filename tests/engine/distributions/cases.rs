@@ -314,5 +314,33 @@ pub fn all() -> Vec<Case> {
             [[[0.5, -0.5], [-2.0, 0.6], [3.5, 1.0, 1.7]]],
             extreme[[[100.0, -100.0], [-2.0, 0.1], [3.0, 1.0, 10.0]]]
         ),
+        rows!(
+            "Truncated.laplace",
+            |p| truncated(Laplace::new(column(&p[0]), column(&p[1])), p),
+            Interval(0.5, 2.5),
+            [[[0.3], [0.8], [0.5], [2.5]], [[4.0], [0.7], [0.5], [2.5]]],
+            extreme[[[50.0], [0.5], [0.5], [2.5]], [[-50.0], [0.5], [0.5], [2.5]]]
+        ),
+        rows!(
+            "Truncated.cauchy",
+            |p| truncated(Cauchy::new(column(&p[0]), column(&p[1])), p),
+            Interval(0.5, 2.5),
+            [[[0.3], [0.8], [0.5], [2.5]], [[4.0], [0.4], [0.5], [2.5]]],
+            extreme[[[1e3], [0.5], [0.5], [2.5]], [[-1e3], [0.5], [0.5], [2.5]]]
+        ),
+        rows!(
+            "Censored.laplace",
+            |p| censored(Laplace::new(column(&p[0]), column(&p[1])), p),
+            Recorded(0.5, 2.5),
+            [[[0.3], [0.8], [0.5], [2.5]]],
+            extreme[[[50.0], [0.5], [0.5], [2.5]]]
+        ),
+        rows!(
+            "Censored.cauchy",
+            |p| censored(Cauchy::new(column(&p[0]), column(&p[1])), p),
+            Recorded(0.5, 2.5),
+            [[[0.3], [0.8], [0.5], [2.5]]],
+            extreme[[[1e3], [0.5], [0.5], [2.5]]]
+        ),
     ]
 }

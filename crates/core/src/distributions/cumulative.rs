@@ -7,7 +7,9 @@ use super::Distribution;
 use super::param::{Param, from_host};
 use crate::special::{broadcast, log1mexp};
 
-/// A continuous distribution on the line whose distribution function F is known.
+/// A continuous distribution on the line whose distribution function F is known: [`Normal`](super::Normal),
+/// [`LogNormal`](super::LogNormal), [`Exponential`](super::Exponential), [`Weibull`](super::Weibull),
+/// [`Logistic`](super::Logistic), [`Laplace`](super::Laplace) and [`Cauchy`](super::Cauchy).
 ///
 /// [`Truncated`](super::Truncated) and [`Censored`](super::Censored) are made from such distributions, and the methods
 /// can be used directly for likelihoods of their own.
@@ -23,6 +25,12 @@ use crate::special::{broadcast, log1mexp};
 /// assert!((survival[0] + 1.5).abs() < 1e-6);
 /// # Ok::<(), sgmcmc::Error>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "the distribution function of `{Self}` is not available",
+    label = "`Truncated` and `Censored` need a distribution function",
+    note = "`Normal`, `LogNormal`, `Exponential`, `Weibull`, `Logistic`, `Laplace` and `Cauchy` have one",
+    note = "a prior without parameters in it needs none: restrict the field by a constraint such as `interval(0, 5)`"
+)]
 pub trait Cumulative<const D: usize>: Distribution<D> {
     /// Returns log F(x) for each element of `value`.
     fn log_cdf(&self, value: Tensor<D>) -> Tensor<D>;

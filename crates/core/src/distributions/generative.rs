@@ -35,7 +35,8 @@ use super::{CategoricalLogits, Distribution, Mixture, OrderedLogistic};
     note = "a prior and the first closure of `Model::observe` return a distribution such as `Normal::new(0.0, 1.0)`, not \
             a log density: leave out `.log_prob(…)`",
     note = "the field must be a tensor of the rank of the distribution: one value per element, except distributions of \
-            vectors such as `Dirichlet`"
+            vectors such as `Dirichlet`",
+    note = "counts are floats, `Tensor<1>`; only `CategoricalLogits` and `OrderedLogistic` have integers, `Tensor<1, Int>`"
 )]
 pub trait Generative<Y>: Debug + Send + Sync {
     /// Returns the log density of each row of `value`, the entries of its first axis.
