@@ -16,6 +16,9 @@ use crate::tree::{TensorTree, TreeLayout};
 /// The purpose of the streams of predictive draws.
 const PREDICTIVE: u64 = 3;
 
+/// The number of replications that are drawn at a time.
+const GROUP: usize = 64;
+
 /// Settings of predictive draws.
 ///
 /// # Examples
@@ -97,11 +100,21 @@ impl<P: TensorTree, D: TensorTree> Posterior<P, D> {
             // The generator of the ranks of discrete values.
             Ok(Replication { drawn, means, ties: rng.random() })
         };
-        let pairs: Vec<_> = rows.into_iter().zip(streams).collect();
-        let replications = pairs.into_par_iter().map(draw).collect::<Result<Vec<Replication>>>()?;
-        let ties = replications.first().map_or(0, |replication| replication.ties);
-        let means = mean_of(&replications);
-        let drawn = replications.into_iter().map(|replication| replication.drawn).collect();
+        let mut pairs = rows.into_iter().zip(streams);
+        let (mut drawn, mut ties, mut means) = (Vec::with_capacity(options.draws), None, RunningMean::default());
+        // The means of a replication are as many numbers as its values, so that only those of one group are kept.
+        loop {
+            let group: Vec<_> = pairs.by_ref().take(GROUP).collect();
+            if group.is_empty() {
+                break;
+            }
+            for replication in group.into_par_iter().map(draw).collect::<Result<Vec<Replication>>>()? {
+                ties.get_or_insert(replication.ties);
+                means.add(replication.means, options.draws);
+                drawn.push(replication.drawn);
+            }
+        }
+        let (means, ties) = (means.value(), ties.unwrap_or_default());
         Predictive::new(leaf.name, observed, drawn, means, ties)
     }
 
@@ -142,13 +155,26 @@ struct Replication {
     ties: u64,
 }
 
-/// Returns the average of the means of the replications, if all are known.
-fn mean_of(replications: &[Replication]) -> Option<Vec<f64>> {
-    let mut total: Option<Vec<f64>> = None;
-    for replication in replications {
-        let means = replication.means.as_ref()?;
-        let total = total.get_or_insert_with(|| vec![0.0; means.len()]);
-        total.iter_mut().zip(means).for_each(|(total, mean)| *total += mean / replications.len() as f64);
+/// The average of the means of the replications, if all are known.
+#[derive(Default)]
+struct RunningMean {
+    total: Option<Vec<f64>>,
+    unknown: bool,
+}
+
+impl RunningMean {
+    /// Adds the means of one of `count` replications.
+    fn add(&mut self, means: Option<Vec<f64>>, count: usize) {
+        match means {
+            Some(means) => {
+                let total = self.total.get_or_insert_with(|| vec![0.0; means.len()]);
+                total.iter_mut().zip(&means).for_each(|(total, mean)| *total += mean / count as f64);
+            }
+            None => self.unknown = true,
+        }
     }
-    total
+
+    fn value(self) -> Option<Vec<f64>> {
+        if self.unknown { None } else { self.total }
+    }
 }
