@@ -4,7 +4,9 @@ use sgmcmc::diagnostics::control::Polynomial;
 use sgmcmc::diagnostics::ksd::Imq;
 use sgmcmc::gradient::FullGradient;
 use sgmcmc::mode::LbfgsSearch;
+use sgmcmc::predictive::PredictiveOptions;
 use sgmcmc::prelude::*;
+use sgmcmc::report::Report;
 
 model! {
     Line
@@ -68,6 +70,30 @@ fn every_method_of_a_fit_takes_a_fit_with_quantities() {
     assert!(twice.unwrap_err().to_string().contains("`ratio`"));
     let summary = fit.summary().to_string();
     assert!(["sigma", "ratio", "both[1]"].iter().all(|name| summary.contains(name)), "{summary}");
+}
+
+/// The quantities are stored with the draws, and shown like parameters.
+#[test]
+fn quantities_are_in_files_and_in_the_report() {
+    let (model, data, start) = (Line::model(), data(), Line::start().unwrap());
+    let fit = hmc(&model, &data, 0.05).seed(1).burn_in(50).chains(2).sample(&start, 100).unwrap();
+    let fit = model.with_quantities(&fit, &start).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    // Formats with the names and shapes of parameters; CSV files have one column for each value.
+    for ending in ["sgmcmc", "json", "parquet", "arrow", "zarr", "nc"] {
+        let path = directory.path().join(format!("fit.{ending}"));
+        fit.save(&path).unwrap();
+        let read = Fit::open(&path).unwrap();
+        for name in ["sigma", "ratio", "both[1]"] {
+            let (stored, draws) = (read.element(name).unwrap(), fit.element(name).unwrap());
+            assert_eq!(stored.concat().len(), draws.concat().len());
+            let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-12 * b.abs();
+            assert!(stored.concat().iter().zip(&draws.concat()).all(near), "{ending}: {name}");
+        }
+    }
+    let predictive = model.with(&data).predictive(&fit, &start, &PredictiveOptions::default()).unwrap();
+    let html = Report::new(&fit).predictive_check(&predictive).html().unwrap();
+    assert!(["ratio", "both[1]", "Predictive checks"].iter().all(|part| html.contains(part)));
 }
 
 #[test]

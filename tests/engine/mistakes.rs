@@ -356,4 +356,36 @@ mod priors {
         let at = Model::new(|beta: Tensor<1>, x: Tensor<2>| linear(x, beta.part(0..2)) + beta.at(3));
         contains(&message(at), &["no entry 3", "count from 0"]);
     }
+
+    model! {
+        UnboundedScale
+        data { y: Tensor<1> }
+        mu ~ Normal(0, 1);
+        sigma ~ Normal(0, 1);
+        y ~ Normal(mu, sigma);
+    }
+
+    model! {
+        EntryByEntry
+        beta[2] ~ [Normal(-3, 0.1), Normal(3, 0.2)];
+    }
+
+    #[test]
+    fn a_scale_without_a_constraint() {
+        let data = Dataset::new(UnboundedScaleData { y: ones([3]) }).unwrap();
+        let (model, start) = (UnboundedScale::model(), UnboundedScale::start().unwrap());
+        let message = model.with(&data).evaluator(&start).err().unwrap().to_string();
+        contains(&message, &["at the start", "such as a scale", "`positive`", "`HalfNormal`"]);
+    }
+
+    #[test]
+    fn one_prior_for_each_entry_is_a_list() {
+        let fit = EntryByEntry::model().sample_prior(&EntryByEntry::start().unwrap(), 500, 1).unwrap();
+        let summary = fit.summary();
+        let near = |row: usize, mean: f64, sd: f64| {
+            let row = &summary.rows()[row];
+            (row.mean - mean).abs() < 0.05 && (row.sd - sd).abs() < 0.03
+        };
+        assert!(near(0, -3.0, 0.1) && near(1, 3.0, 0.2), "{summary}");
+    }
 }

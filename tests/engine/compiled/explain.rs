@@ -34,6 +34,21 @@ fn a_compiled_model_names_operations_buffers_and_tiles() {
     assert!(text.contains("eager: requested"), "{text}");
 }
 
+/// A series of many steps is one row, whose buffers must not be those of a tile of many rows.
+#[test]
+fn tiles_are_not_larger_than_the_data_set() {
+    for rows in [1, 3, 40] {
+        let data = Dataset::new(zeros([rows, 5])).unwrap();
+        let model = Model::new(|t: Tensor<1>, y: Tensor<2>| {
+            (y - t.unsqueeze()).tanh().square().sum_dim(1).squeeze_dim::<1>(1) * -0.5
+        });
+        let text = model.with(&data).engine(Engine::Compiled).explain(&zeros([1])).unwrap();
+        let sizes = text.split("tiles of ").skip(1).filter_map(|rest| rest.split(' ').next()?.parse::<usize>().ok());
+        let sizes: Vec<usize> = sizes.collect();
+        assert!(!sizes.is_empty() && sizes.iter().all(|size| *size <= rows), "{rows} rows: {text}");
+    }
+}
+
 #[test]
 fn a_model_that_is_not_compiled_says_why() {
     let model = Model::new(|t: Tensor<1>, y: Tensor<1>| (y.clone() - y.mean() - t).square() * -0.5);

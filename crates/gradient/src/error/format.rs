@@ -35,7 +35,8 @@ pub(super) fn prior_shape(shape: &[usize], f: &mut Formatter<'_>) -> Result {
 pub(super) fn density_not_finite(closure: &Closure, value: &f64, f: &mut Formatter<'_>) -> Result {
     write!(
         f,
-        "the {closure} is {value} at the start: choose start values inside the support, where the density is positive"
+        "the {closure} is {value} at the start: choose start values inside the support, where the density is positive; a \
+         parameter that must be positive, such as a scale, has the constraint `positive` or a prior such as `HalfNormal`"
     )
 }
 
