@@ -1,5 +1,7 @@
 //! A conjugate model for tests, and comparisons with its posterior.
 
+mod conformance;
+
 use sgmcmc_fit::Fit;
 use sgmcmc_gradient::{Analytic, AnalyticModel};
 

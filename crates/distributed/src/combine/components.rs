@@ -292,6 +292,8 @@ fn transpose(matrix: &mut [f64], d: usize) {
 
 #[cfg(test)]
 mod tests {
+    use rand::SeedableRng;
+
     use super::*;
 
     /// Scott's rule for n draws in d dimensions is n^{−1/(d + 4)} standard deviations.
@@ -302,5 +304,57 @@ mod tests {
         close(Bandwidth::Annealed.at(32, 1), 0.5);
         close(Bandwidth::Annealed.at(64, 2), 0.5);
         close(Bandwidth::Fixed(0.3).at(64, 2), 0.3);
+    }
+
+    /// A component is Π_s N(x | θ_s, h² v), times f_s(x)/f_s(θ_s) for semiparametric estimates. Its weight is the integral over x.
+    #[test]
+    fn components_have_their_weights_and_laws() {
+        let rows = [vec![-1.0, 0.2, 0.9, 1.7], vec![1.4, 1.6, 1.9, 1.2], vec![0.3, -1.2, 0.8, 2.5]];
+        let shards = rows.clone().map(|rows| Draws::new(rows, 1).unwrap());
+        let normals = Normal::estimate_all(&shards, "test").unwrap();
+        let h = 0.7;
+        let variance = h * h * normals.iter().map(|normal| normal.covariance[0]).sum::<f64>() / 3.0;
+        for semiparametric in [false, true] {
+            let moments = |chosen: &[usize]| -> [f64; 3] {
+                let density = |x: f64| -> f64 {
+                    let factor = |(shard, index): (usize, &usize)| {
+                        let (y, normal) = (rows[shard][*index], &normals[shard]);
+                        let ratio = normal.log_density(&[x]) - normal.log_density(&[y]);
+                        -0.5 * (x - y).powi(2) / variance + if semiparametric { ratio } else { 0.0 }
+                    };
+                    chosen.iter().enumerate().map(factor).sum::<f64>().exp()
+                };
+                let nodes = (-4000..4000).map(|k| f64::from(k) * 2.5e-3);
+                let weighted = nodes.map(|x| [density(x), x * density(x), x * x * density(x)]);
+                weighted.fold([0.0; 3], |sums, terms| [0, 1, 2].map(|k| sums[k] + terms[k]))
+            };
+            let product = DensityProduct::new(&shards, semiparametric, "test").unwrap();
+            let component = |chosen: [usize; 3]| {
+                let totals = Component::totals(&product, &chosen);
+                Component { of: &product, chosen: chosen.to_vec(), totals }
+            };
+            let log_weight = |chosen| {
+                let component = component(chosen);
+                component.log_weight(&component.totals, h)
+            };
+            let (first, mut rng) = ([0, 0, 0], StreamRng::seed_from_u64(2));
+            for chosen in [[1, 0, 2], [3, 2, 0], [2, 3, 1], [3, 3, 3]] {
+                let [weight, sum, squares] = moments(&chosen);
+                let (found, expected) = (log_weight(chosen) - log_weight(first), (weight / moments(&first)[0]).ln());
+                assert!((found - expected).abs() < 1e-9, "{chosen:?}: {found} {expected}");
+                let (count, component) = (40_000, component(chosen));
+                let mut draws = vec![0.0; count];
+                for draw in draws.chunks_exact_mut(1) {
+                    product.frame.write_back(&component.draw(h, &mut rng), draw);
+                }
+                let found = Normal::estimate(&Draws::new(draws, 1).unwrap(), 0, "test").unwrap();
+                let (mean, n) = (sum / weight, count as f64);
+                let variance = squares / weight - mean * mean;
+                let error = (found.mean[0] - mean) / (variance / n).sqrt();
+                assert!(error.abs() < 4.0, "{chosen:?}: mean {} {mean}", found.mean[0]);
+                let error = (found.covariance[0] / variance - 1.0) / (2.0 / n).sqrt();
+                assert!(error.abs() < 4.0, "{chosen:?}: variance {} {variance}", found.covariance[0]);
+            }
+        }
     }
 }

@@ -110,6 +110,24 @@ fn densities_of_shards_follow_their_formula() {
     }
 }
 
+/// The log-likelihood of a normal mean is quadratic, so that approximations of both shapes are equal to it.
+#[test]
+fn approximations_of_a_normal_likelihood_are_exact() {
+    for shape in [ApproximationShape::Dense, ApproximationShape::Diagonal] {
+        let mut local = target(shard(1)).evaluator(&vec![0.0; 2]).unwrap();
+        let approximation = ShardApproximation::at(local.as_mut(), &[0.4, -0.3], shape).unwrap();
+        let rows = local.all_rows();
+        for theta in [[0.0, 0.0], [1.5, -2.0], [-3.0, 0.7]] {
+            let (mut found, mut expected) = ([1.0, 2.0], [1.0, 2.0]);
+            approximation.add_gradient(&theta, 1.0, &mut found);
+            local.likelihood(&theta, rows, &mut expected).unwrap();
+            for (found, expected) in found.iter().zip(expected) {
+                assert!((found - expected).abs() < 1e-6 * expected.abs(), "{shape:?}: {found} {expected}");
+            }
+        }
+    }
+}
+
 /// Conducive gradients, exact for a normal likelihood, leave the law of SGLD, also on shards of unequal sizes and speeds.
 #[test]
 fn conducive_gradients_remove_the_bias() {

@@ -133,3 +133,29 @@ impl EntryLikelihood for PoissonEntries {
         format!("{self:?}")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn derivatives_are_those_of_the_values() {
+        let check = |likelihood: &dyn Fn(f64, f64) -> EntryTerm, derivative: &dyn Fn(f64, f64) -> f64| {
+            for (predicted, observed) in [(0.4, 3.0), (2.0, 0.0), (5.5, 7.0)] {
+                let h = 1e-5;
+                let difference = likelihood(predicted + h, observed).value - likelihood(predicted - h, observed).value;
+                let (found, expected) = (derivative(predicted, observed), difference / (2.0 * h));
+                assert!((found - expected).abs() < 1e-8 * (1.0 + expected.abs()), "{found} {expected}");
+                assert!((likelihood(predicted, observed).derivative - found).abs() < 1e-12);
+            }
+        };
+        let (normal, counts) = (GaussianEntries { variance: 2.5 }, PoissonEntries { offset: 0.3 });
+        check(&|predicted, observed| normal.term(predicted, observed), &|p, x| normal.derivative(p, x));
+        check(&|predicted, observed| counts.term(predicted, observed), &|p, x| counts.derivative(p, x));
+        // Both are normalized.
+        let total: f64 = (0..60).map(|count| counts.term(4.0, f64::from(count)).value.exp()).sum();
+        assert!((total - 1.0).abs() < 1e-12, "{total}");
+        let integral: f64 = (-2000..2000).map(|k| 0.01 * normal.term(1.0, 0.01 * f64::from(k)).value.exp()).sum();
+        assert!((integral - 1.0).abs() < 1e-9, "{integral}");
+    }
+}

@@ -120,6 +120,46 @@ fn runs_resume_with_the_same_draws() {
     }
 }
 
+/// Errors of predictions are those of the products of the factors, on any number of ranks.
+#[test]
+fn errors_of_predictions_are_those_of_the_factors() {
+    let entries = ratings();
+    let (train, test) = entries.split(0.8, 1).unwrap();
+    let grid = Arc::new(Grid::new(22, 27, 4, 5).unwrap());
+    let mut all = Vec::new();
+    for size in [1, 2, 4] {
+        let found = on_threads(size, |ranks| {
+            let own = |entries: &Entries| {
+                let own: Vec<_> = entries.iter().skip(ranks.rank()).step_by(size).collect();
+                BlockedEntries::distribute(ranks.clone(), grid.clone(), own)
+            };
+            let model = BlockedFactorization::new(2).step_size(1e-2).start_scale(1.0).algorithm(HAMCMC);
+            let (mut sampler, mut predictions) = (model.sampler(own(&train)?)?, BlockPredictions::new(own(&test)?));
+            let (mut sums, mut last) = (vec![0.0; test.len()], vec![0.0; test.len()]);
+            for _ in 0..3 {
+                sampler.step()?;
+                predictions.push(&sampler)?;
+                let Some(Factors { rows, columns }) = sampler.factors()? else { continue };
+                for ((last, sum), Entry { row, column, .. }) in last.iter_mut().zip(&mut sums).zip(test.iter()) {
+                    *last = block::dot(&rows[2 * row..2 * row + 2], &columns[2 * column..2 * column + 2]);
+                    *sum += *last;
+                }
+            }
+            let error = |predicted: &[f64], draws: f64| {
+                let squares = predicted.iter().zip(test.iter()).map(|(sum, entry)| (sum / draws - entry.value).powi(2));
+                (squares.sum::<f64>() / test.len() as f64).sqrt()
+            };
+            let expected = Rmse { of_draw: error(&last, 1.0), of_mean: error(&sums, 3.0) };
+            Ok((predictions.rmse()?, expected))
+        });
+        let (found, expected) = found.unwrap()[0];
+        assert!((found.of_draw - expected.of_draw).abs() < 1e-12, "{size} ranks: {found:?} {expected:?}");
+        assert!((found.of_mean - expected.of_mean).abs() < 1e-12, "{size} ranks: {found:?} {expected:?}");
+        all.push(found);
+    }
+    assert!(all.iter().all(|rmse| *rmse == all[0]), "{all:?}");
+}
+
 #[test]
 fn counts_have_positive_factors() {
     let counts: Vec<f64> = (0..100).map(|k| f64::from(k * 7 % 5)).collect();

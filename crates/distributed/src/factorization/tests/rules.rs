@@ -8,11 +8,15 @@ struct Reference<'a> {
     grid: &'a Grid,
     sizes: &'a [u64],
     source: Source,
+    /// True if the priors are exponential and factors are mirrored.
+    mirrored: bool,
 }
 
 const FACTORS: usize = 2;
 /// The variances of the priors of W and H.
 const VARIANCES: [f64; 2] = [2.0, 1.0];
+/// The rates of exponential priors.
+const RATES: [f64; 2] = [1.5, 0.5];
 
 impl Reference<'_> {
     /// Returns the sums of the derivatives of the likelihood over the entries of a part.
@@ -36,9 +40,12 @@ impl Reference<'_> {
     /// Returns the estimate of the gradient of the log posterior.
     fn gradient(&self, theta: &[f64], part: usize) -> Vec<f64> {
         let weight = self.entries.len() as f64 / self.sizes[part] as f64;
-        let variance = |index: usize| VARIANCES[usize::from(index >= self.entries.rows() * FACTORS)];
+        let prior = |index: usize| {
+            let factor = usize::from(index >= self.entries.rows() * FACTORS);
+            if self.mirrored { RATES[factor] } else { theta[index] / VARIANCES[factor] }
+        };
         let sums = self.derivatives(theta, part);
-        (0..theta.len()).map(|index| weight * sums[index] - theta[index] / variance(index)).collect()
+        (0..theta.len()).map(|index| weight * sums[index] - prior(index)).collect()
     }
 
     fn noise(&self, t: u64) -> Vec<f64> {
@@ -91,7 +98,11 @@ impl Reference<'_> {
                 }
             }
             let step: Vec<f64> = drift.iter().zip(&noise).map(|(g, z)| 0.5 * h * g + h.sqrt() * z).collect();
-            let next: Vec<f64> = theta.iter().zip(&step).map(|(theta, step)| theta + step).collect();
+            let mut next: Vec<f64> = theta.iter().zip(&step).map(|(theta, step)| theta + step).collect();
+            if self.mirrored {
+                next.iter_mut().for_each(|theta| *theta = theta.abs());
+            }
+            let step: Vec<f64> = next.iter().zip(&theta).map(|(next, theta)| next - theta).collect();
             if let BlockAlgorithm::Hamcmc { lambda, .. } = algorithm {
                 let after = self.gradient(&next, part);
                 let change = gradient.iter().zip(&after).zip(&step).map(|((g, after), s)| g - after + lambda * s);
@@ -108,24 +119,29 @@ impl Reference<'_> {
 fn steps_follow_the_rules() {
     let (entries, h) = (ratings(), 1e-3);
     let grid = Arc::new(Grid::new(22, 27, 3, 8).unwrap());
-    for algorithm in [BlockAlgorithm::Sgld, PSGLD, HAMCMC, HAMCMC_4] {
+    let algorithms = [BlockAlgorithm::Sgld, PSGLD, HAMCMC, HAMCMC_4];
+    for (algorithm, mirrored) in algorithms.into_iter().flat_map(|algorithm| [(algorithm, false), (algorithm, true)]) {
         let ranks = Arc::new(ThreadRank::alone());
         let blocked = BlockedEntries::distribute(ranks, grid.clone(), entries.iter()).unwrap();
         let sizes = blocked.parts().to_vec();
         let model = BlockedFactorization::new(FACTORS).algorithm(algorithm).step_size(h).start_scale(0.7).seed(4);
-        let model = model.row_prior(FactorPrior::Gaussian { variance: VARIANCES[0] });
+        let priors = [0, 1].map(|factor| {
+            let (variance, rate) = (VARIANCES[factor], RATES[factor]);
+            if mirrored { FactorPrior::Exponential { rate } } else { FactorPrior::Gaussian { variance } }
+        });
+        let model = model.row_prior(priors[0]).column_prior(priors[1]);
         let mut sampler = model.sampler(blocked).unwrap();
         let whole = |sampler: &BlockSampler<GaussianEntries>| {
             let factors = sampler.factors().unwrap().unwrap();
             [factors.rows, factors.columns].concat()
         };
         let reference =
-            Reference { entries: &entries, grid: &grid, sizes: &sizes, source: Source { seed: 4, chain: 0 } };
+            Reference { entries: &entries, grid: &grid, sizes: &sizes, source: Source { seed: 4, chain: 0 }, mirrored };
         let samples = reference.samples(&whole(&sampler), algorithm, h, 12);
         for (t, expected) in (1..).zip(samples) {
             sampler.step().unwrap();
             for (index, (found, expected)) in whole(&sampler).iter().zip(expected).enumerate() {
-                assert!((found - expected).abs() < 1e-9, "{algorithm:?}, iteration {t}, {index}: {found} {expected}");
+                assert!((found - expected).abs() < 1e-9, "{algorithm:?}, {t}, {index}: {found} {expected}");
             }
         }
     }
