@@ -46,9 +46,9 @@ benchmarks without these options:
   topics CORPUS K [--passes P] [--method collapsed|gibbs|scir|sgrld|sgld] [--trace] […]
              held-out perplexity, seconds and tokens per second of a topic model of a UCI bag-of-words file
 
-  communication 
+  communication [--page FILE]
              latency and bandwidth between ranks, nanoseconds of gradients, and the speed-up that follows for 4 to 1024
-             ranks; docs/scaling.md explains the model
+             ranks; writes a section of docs/scaling.md, which explains the model, or of FILE
 
 suites:
   accuracy [quickstart|covertype|hierarchical|mixture…] [--seed S] [--observations N] [--nuts-draws D] [--nuts-warm-up W]
@@ -94,7 +94,8 @@ papers, each with --help:
   movielens                  Şimşekli et al. (2016), §4.3: matrix factorization on several ranks
   divide-and-conquer         Baker (2019), §2.4.2: consensus, KDEMC and Weierstrass beside SGLD and SGHMC
 
-features: `--features nuts` adds the no-U-turn sampler to accuracy, posteriors, mcse, qnhmc-gaussian and qnhmc-mnist;
+features: `--features nuts` adds the no-U-turn sampler to accuracy, posteriors, mcse, qnhmc-gaussian, qnhmc-mnist and
+          divide-and-conquer;
           `--features mpi` adds MPI to communication and movielens, whose ranks are threads without it";
 
 /// The result of a command.

@@ -15,7 +15,7 @@ mod posteriordb;
 mod posteriors;
 mod report_sixty;
 mod sbc;
-mod sections;
+pub(crate) mod sections;
 mod simplex;
 mod variances;
 mod whiten;

@@ -22,6 +22,8 @@ pub(super) struct Problem {
     pub(super) dim: usize,
     pub(super) start: Vec<f64>,
     pub(super) truth: Truth,
+    /// The divergence of the draws of NUTS, which are the truth, from draws by another method. `None` without NUTS.
+    pub(super) nuts: Option<f64>,
     /// The step sizes that SGLD and SGHMC are tuned over.
     pub(super) step_sizes: Vec<f64>,
 }
@@ -220,9 +222,11 @@ pub(super) fn student(n: usize) -> Result<Problem> {
     };
     let model = StudentLocation((0..n).map(row).collect());
     let range = 8.0 / (n as f64).sqrt();
-    let reference = on_grid(&model, [[-range, range], [-range, range]])?;
+    let grid = on_grid(&model, [[-range, range], [-range, range]])?;
+    let start = vec![0.0; 2];
+    let reference = Reference::new(&model, &start, grid, nuts)?;
     let step_sizes = powers(1.0 / n as f64, &[0.003, 0.01, 0.03, 0.1]);
-    Ok(problem("t location", model, vec![0.0; 2], Truth::Draws(reference), step_sizes))
+    Ok(problem("t location", model, start, reference, step_sizes))
 }
 
 /// Figure 2.4.2: the centers of a mixture. Their distance is such that the log posterior is about 2.5 lower between the
@@ -237,26 +241,35 @@ pub(super) fn mixture(n: usize) -> Result<Problem> {
     };
     let model = Centers((0..n).map(row).collect());
     let start = vec![half, 0.0, -half, 0.0];
-    // The posterior is symmetric: exchanging the centers of half of the draws makes the reference exact in this respect.
     let kernel = Hmc { steps: 15, jitter: 0.5, warm_up: Some(WarmUp::diagonal(500)), ..Hmc::default() };
     let run = Builder::new(Analytic::new(model.clone()), kernel, FullGradient, 1e-4).seed(7).chains(2).thin(4);
     let fit = run.sample(&start, REFERENCE / 2)?;
-    let mut reference = Vec::new();
-    for row in fit.chains().iter().flat_map(|chain| chain.rows()) {
-        let order = if rng.random::<bool>() { [0, 1, 2, 3] } else { [2, 3, 0, 1] };
-        reference.extend(order.map(|k| row[k]));
-    }
+    // The posterior is symmetric: exchanging the centers of half of the draws makes the references exact in this respect.
+    let mut symmetric = |draws: &mut dyn Iterator<Item = &[f64]>| {
+        let mut all = Vec::new();
+        for row in draws {
+            let order = if rng.random::<bool>() { [0, 1, 2, 3] } else { [2, 3, 0, 1] };
+            all.extend(order.map(|k| row[k]));
+        }
+        all
+    };
+    let other = symmetric(&mut fit.chains().iter().flat_map(|chain| chain.rows()));
+    let sample =
+        |model: &Centers, start: &[f64]| Ok(nuts(model, start)?.map(|draws| symmetric(&mut draws.chunks_exact(4))));
+    let reference = Reference::new(&model, &start, other, sample)?;
     let step_sizes = powers(1.0 / n as f64, &[0.01, 0.03, 0.1, 0.3]);
-    Ok(problem("mixture", model, start, Truth::Draws(reference), step_sizes))
+    Ok(problem("mixture", model, start, reference, step_sizes))
 }
 
 /// Figure 2.4.3: the warped Gaussian.
 pub(super) fn warped(n: usize) -> Result<Problem> {
     let mut rng = StreamRng::seed_from_u64(243);
     let model = Warped(normals(n, &mut rng).into_iter().map(|z| 0.5 + NOISE * z).collect());
-    let reference = on_grid(&model, [[-8.0, 3.0], [-3.5, 3.5]])?;
+    let grid = on_grid(&model, [[-8.0, 3.0], [-3.5, 3.5]])?;
+    let start = vec![0.0, 0.5];
+    let reference = Reference::new(&model, &start, grid, nuts)?;
     let step_sizes = powers(NOISE * NOISE / n as f64, &[0.003, 0.01, 0.03, 0.1]);
-    Ok(problem("warped Gaussian", model, vec![0.0, 0.5], Truth::Draws(reference), step_sizes))
+    Ok(problem("warped Gaussian", model, start, reference, step_sizes))
 }
 
 /// Figure 2.4.4: the mean of a normal distribution.
@@ -277,12 +290,58 @@ pub(super) fn gaussian(n: usize, dim: usize) -> Result<Problem> {
     let truth = Truth::Normal { mean: mean.clone(), root: Cholesky::new(&of_mean, dim)? };
     let step_sizes = powers(1.0 / n as f64, &[0.003, 0.01, 0.03, 0.1]);
     let model = GaussianMean { x, precision, dim };
-    Ok(problem(&format!("Gaussian, d = {dim}"), model, mean, truth, step_sizes))
+    Ok(problem(&format!("Gaussian, d = {dim}"), model, mean, Reference { truth, nuts: None }, step_sizes))
 }
 
-fn problem(title: &str, model: impl AnalyticModel, start: Vec<f64>, truth: Truth, step_sizes: Vec<f64>) -> Problem {
+fn problem(
+    title: &str,
+    model: impl AnalyticModel,
+    start: Vec<f64>,
+    reference: Reference,
+    step_sizes: Vec<f64>,
+) -> Problem {
     let (observations, dim) = (model.observations(), model.dim());
-    Problem { title: title.into(), target: Analytic::new(model), observations, dim, start, truth, step_sizes }
+    let Reference { truth, nuts } = reference;
+    Problem { title: title.into(), target: Analytic::new(model), observations, dim, start, truth, nuts, step_sizes }
+}
+
+/// A truth, and how far it is from another estimate of it.
+struct Reference {
+    truth: Truth,
+    nuts: Option<f64>,
+}
+
+impl Reference {
+    /// Takes the draws of `sample` as the truth, and `other` without NUTS.
+    fn new<M: AnalyticModel>(
+        model: &M,
+        start: &[f64],
+        other: Vec<f64>,
+        mut sample: impl FnMut(&M, &[f64]) -> Result<Option<Vec<f64>>>,
+    ) -> Result<Self> {
+        Ok(match sample(model, start)? {
+            Some(draws) => {
+                let nuts = Some(kl_divergence(&draws, &other, start.len(), NEIGHBORS)?);
+                Self { truth: Truth::Draws(draws), nuts }
+            }
+            None => Self { truth: Truth::Draws(other), nuts: None },
+        })
+    }
+}
+
+/// Returns thinned draws of NUTS.
+#[cfg(feature = "nuts")]
+fn nuts<M: AnalyticModel + Clone>(model: &M, start: &[f64]) -> Result<Option<Vec<f64>>> {
+    let thin = 4;
+    let sampler = sgmcmc::algorithms::Nuts { seed: 7, ..sgmcmc::algorithms::Nuts::default() };
+    let fit = sampler.sample(&Analytic::new(model.clone()), &start.to_vec(), thin * REFERENCE / sampler.chains)?;
+    Ok(Some(fit.chains().iter().flat_map(|chain| chain.rows().step_by(thin)).flatten().copied().collect()))
+}
+
+/// Returns `None`, because the feature `nuts` is disabled.
+#[cfg(not(feature = "nuts"))]
+fn nuts<M>(_model: &M, _start: &[f64]) -> Result<Option<Vec<f64>>> {
+    Ok(None)
 }
 
 /// Returns `unit` times each factor.
