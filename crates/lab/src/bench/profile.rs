@@ -86,7 +86,13 @@ impl Task for Profile {
         let mut memory = Memory::default();
         let store = fastest(calls, |call| {
             if call == 0 {
-                memory.begin(&Schema { layout: layout.clone(), draws: calls, chain: 0, chains: 1, stats: Vec::new() })?;
+                memory.begin(&Schema {
+                    layout: layout.clone(),
+                    draws: calls,
+                    chain: 0,
+                    chains: 1,
+                    stats: Vec::new(),
+                })?;
             }
             let iteration = call as u64;
             memory.record(&Draw { iteration, values: &values, weight: 1.0, log_posterior: 0.0, stats: &[] })
