@@ -80,7 +80,7 @@ pub fn write(directory: &Path) -> Result<Vec<Seed>, Box<dyn Error>> {
     mapped::create(directory.join("data.mapped"), data.as_slice())?;
     seed(Reader::Mapped, "data.mapped");
 
-    put(directory, "data.json", br#"{"N": 3, "index": [1, 2, 1], "y": [0.5, "NaN", -1e3], "z": [[1, 2], [3, 4]]}"#)?;
+    put(directory, "data.json", br#"{"N": 3, "index": [1, 2, 1], "y": [0.5, 2, -1e3], "z": [[1, "NaN"], [3, 4]]}"#)?;
     seed(Reader::Json, "data.json");
     let journal = checkpoint::journal(layout()?)?;
     put(directory, "chain.journal", &journal)?;

@@ -14,7 +14,7 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType};
 use arrow_buffer::Buffer;
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{FileDecoder, read_footer_length};
-use arrow_ipc::{Block, Footer, root_as_footer};
+use arrow_ipc::{Block, Footer, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, DataType};
 use sgmcmc_fit::Fit;
 
@@ -127,7 +127,28 @@ fn read_block(file: &mut File, block: &Block, length: u64, budget: &Budget) -> R
     }
     let mut content = vec![0; bytes as usize];
     read_at(file, offset, &mut content)?;
+    check_columns(&content, metadata as usize)?;
     Ok(Buffer::from_vec(content))
+}
+
+/// Checks that the columns of a record batch are inside of it, because the decoder panics if they are not.
+///
+/// The message is preceded by its length, and in files since version 0.15 by four more bytes, all 255.
+fn check_columns(content: &[u8], metadata: usize) -> Result<(), Problem> {
+    let outside = || corrupt("a column is outside of its record batch".into());
+    let prefix = if content.starts_with(&[255; 4]) { 8 } else { 4 };
+    let message = content.get(prefix..metadata).ok_or_else(outside)?;
+    let message = root_as_message(message).map_err(|error| corrupt(error.to_string()))?;
+    let body = (content.len() - metadata) as u64;
+    let buffers = message.header_as_record_batch().and_then(|batch| batch.buffers());
+    for buffer in buffers.into_iter().flatten() {
+        let [first, bytes] = [buffer.offset(), buffer.length()].map(u64::try_from);
+        let (Ok(first), Ok(bytes)) = (first, bytes) else { return Err(outside()) };
+        if first.checked_add(bytes).is_none_or(|end| end > body) {
+            return Err(outside());
+        }
+    }
+    Ok(())
 }
 
 fn read_at(file: &mut File, offset: u64, into: &mut [u8]) -> Result<(), Problem> {
