@@ -106,7 +106,7 @@ fn main() -> sgmcmc::Result<ExitCode> {
         });
         let values: Vec<f64> = replicated.collect();
         let drawn = Predictions { shape: vec![values.len() / 8, 8], values };
-        let pointwise = fit.pointwise(&posterior, &start)?;
+        let pointwise = fit.pointwise_log_likelihood(&posterior, &start)?;
         fit.clone()
             .with_log_likelihood("effect", &pointwise)?
             .with_observed_data("effect", &EFFECTS, &[8])?

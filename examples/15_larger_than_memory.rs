@@ -1,4 +1,4 @@
-//! Data larger than memory: a mapped file, written in pieces and read one minibatch at a time.
+//! Data larger than memory: a mapped file, written in chunks and read one minibatch at a time.
 //!
 //! The file of `--observations` simulated lines is written once and used again. The operating system loads the pages that
 //! a minibatch touches, so that a run needs little memory however large the file is. The exit code is 1 if an interval
@@ -30,7 +30,7 @@ use sgmcmc::storage::mapped::{self, MappedWriter};
 use verdict::verdict;
 
 const COVARIATES: usize = 8;
-const PIECE: usize = 100_000;
+const CHUNK: usize = 100_000;
 const TRUTH: [f32; COVARIATES] = [0.5, -1.0, 0.25, 0.0, 1.5, -0.75, 0.1, -0.2];
 
 #[derive(TensorTree)]
@@ -81,7 +81,7 @@ fn main() -> sgmcmc::Result<ExitCode> {
     Ok(verdict(passed, "the check of the fit, and true coefficients within four standard deviations"))
 }
 
-/// Writes the file in pieces.
+/// Writes the file in chunks.
 fn write(file: &Path, observations: usize) -> sgmcmc::Result<()> {
     if let Some(directory) = file.parent() {
         std::fs::create_dir_all(directory)?;
@@ -90,7 +90,7 @@ fn write(file: &Path, observations: usize) -> sgmcmc::Result<()> {
     let mut writer = MappedWriter::create(file)?;
     let mut left = observations;
     while left > 0 {
-        let rows = left.min(PIECE);
+        let rows = left.min(CHUNK);
         let x: Vec<f32> = (0..rows * COVARIATES).map(|_| rng.sample(StandardNormal)).collect();
         let response = |row: &[f32]| {
             let logit: f32 = row.iter().zip(TRUTH).map(|(x, beta)| x * beta).sum();

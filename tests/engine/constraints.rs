@@ -226,7 +226,7 @@ struct Mixture {
     centers: Tensor<1>,
 }
 
-/// log Σₖ wₖ N(x; cₖ, σ²) without constants, and a prior that sees all three.
+/// log Σₖ wₖ N(x; cₖ, σ²) without constants, and a prior of all three.
 fn mixture() -> (Model<Mixture, Tensor<1>>, Mixture) {
     let model = Model::new(|p: Mixture, x: Tensor<1>| {
         let scaled = (x.unsqueeze_dim::<2>(1) - p.centers.unsqueeze_dim(0)) / p.sigma.clone().unsqueeze_dim(0);

@@ -122,8 +122,8 @@ fn gradients_agree_with_differences() {
         let gradients = function(leaves.clone()).sum().backward();
         for (j, leaf) in leaves.iter().enumerate() {
             let gradient = host(&leaf.grad(&gradients).unwrap());
-            let room = |x: f64| if name == "xlog1py" { x.abs().min(1.0 + x) } else { x.abs() };
-            let steps: Vec<f64> = rows.iter().map(|(x, _)| 1e-3 * room(x[j]).min(1.0)).collect();
+            let margin = |x: f64| if name == "xlog1py" { x.abs().min(1.0 + x) } else { x.abs() };
+            let steps: Vec<f64> = rows.iter().map(|(x, _)| 1e-3 * margin(x[j]).min(1.0)).collect();
             let at = |multiple: f64| {
                 let mut moved = arguments.clone();
                 moved[j] = moved[j].clone() + tensor(steps.clone(), DType::F64) * multiple;

@@ -1,6 +1,6 @@
 //! A run killed at any moment goes on to the same draws; Ctrl-C keeps what was drawn.
 //!
-//! The runs are child processes: this test program itself, told by the environment to be one.
+//! The runs are child processes: this test program itself, selected by an environment variable.
 
 #![cfg(unix)]
 

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn other_means_and_standard_deviations_are_told() {
+    fn other_means_and_standard_deviations_are_reported() {
         let one = fit(3, 1, 0.0, 1.0);
         let same = one.difference(&one);
         assert!(same.same_draws && same.agrees() && same.to_string().contains("bit for bit"));

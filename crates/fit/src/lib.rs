@@ -48,7 +48,7 @@ pub use group::{Group, Variable};
 pub use health::{BlockNoise, Efficiency, EstimatorNoise, Health, NoisePoint, NoiseReport, Shift, StepHalving};
 pub use info::{Communication, RunInfo, TuningRecord};
 pub use outcome::ChainOutcome;
-pub use pointwise::Pointwise;
+pub use pointwise::PointwiseLogLikelihood;
 pub use predictions::Predictions;
 pub use predictive::{Predictive, PredictiveInterval};
 pub use shard::{ShardInfo, Tempering};

@@ -1,7 +1,7 @@
 //! Rich display in notebooks, by the protocol of the Rust kernel [evcxr](https://github.com/evcxr/evcxr).
 //!
 //! The kernel calls the method `evcxr_display` of the last expression of a cell. The method prints each representation of
-//! the value between two marks, and the notebook shows the richest one that it knows.
+//! the value between two marks, and the notebook shows the richest one that it supports.
 
 use std::io::Write;
 
@@ -21,7 +21,7 @@ pub struct Content<'t> {
     pub text: &'t str,
 }
 
-/// Prints the representations of a value for the kernel, in one piece.
+/// Prints the representations of a value for the kernel at once.
 pub fn show(contents: &[Content<'_>]) {
     let mut out = std::io::stdout().lock();
     // The kernel has no way to receive an error of standard output.

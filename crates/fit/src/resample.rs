@@ -6,7 +6,7 @@ impl Fit {
     /// Returns this fit with draws of equal weight: each chain has as many draws as before, chosen by systematic resampling
     /// in proportion to the weights. A fit whose weights are equal is returned unchanged.
     ///
-    /// Tools that do not know weights, such as ArviZ, then compute right means. Draws with large weights occur several
+    /// Tools that do not support weights, such as ArviZ, then compute right means. Draws with large weights occur several
     /// times, so that effective sample sizes of the result are too large if weights vary much: compute them before.
     ///
     /// # Examples

@@ -263,8 +263,8 @@ mod tests {
             ),
             ("Psgld { alpha: 0.99, lambda: 1e-5, gamma: false }", "Psgld, alpha 0.99, lambda 1e-5, gamma off"),
             (
-                "Preconditioned { dense matrix of 6 rows, fingerprint 0123456789abcdef }",
-                "Preconditioned, dense matrix of 6 rows",
+                "PreconditionedSgld { dense matrix of 6 rows, fingerprint 0123456789abcdef }",
+                "PreconditionedSgld, dense matrix of 6 rows",
             ),
             (
                 "Sgrld { metric: Metric { shape: Diagonal, gamma: \"by differences\", .. }, gamma: true }",

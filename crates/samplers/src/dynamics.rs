@@ -1,4 +1,4 @@
-//! The contract of an algorithm: one file, one implementation of [`Dynamics`].
+//! The trait that sampling algorithms implement.
 
 use std::convert::Infallible;
 use std::ops::Range;

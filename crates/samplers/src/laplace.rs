@@ -39,7 +39,7 @@ use sgmcmc_fit::{ChainDraws, Fit, RunInfo};
 /// # When to use it
 ///
 /// As a fast first look, as a reference for the location and scale of a posterior, and for starts and preconditioners
-/// ([`Preconditioned::laplace`](crate::langevin::Preconditioned::laplace)).
+/// ([`PreconditionedSgld::laplace`](crate::langevin::PreconditionedSgld::laplace)).
 ///
 /// # Examples
 ///

@@ -291,7 +291,7 @@ pub fn hamcmc<M: ConditionOn<X>, X>(model: &M, data: &X, step_size: impl Into<St
 
 /// Creates a run of updates alone, with [`UpdatesOnly`]: [`Builder::gibbs`] and [`Builder::update`] add them.
 ///
-/// Updates see all observations. Chains with a common start begin there: [`Builder::jitter`] is zero.
+/// Updates use all observations. Chains with a common start begin there: [`Builder::jitter`] is zero.
 ///
 /// # Examples
 ///

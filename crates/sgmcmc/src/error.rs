@@ -18,19 +18,19 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A model, a gradient, a setting or a run.
+    /// An error of a model, a gradient, a setting or a run.
     #[error(transparent)]
     Run(#[from] sgmcmc_gradient::Error),
-    /// A file.
+    /// An error of a file.
     #[error(transparent)]
     Storage(#[from] sgmcmc_storage::Error),
-    /// A diagnostic.
+    /// An error of a diagnostic.
     #[error(transparent)]
     Diagnostics(#[from] sgmcmc_diagnostics::Error),
-    /// A matrix.
+    /// An error of a matrix operation.
     #[error(transparent)]
     Numerics(#[from] sgmcmc_numerics::Error),
-    /// Shards.
+    /// An error of shards.
     #[cfg(feature = "distributed")]
     #[error(transparent)]
     Shards(#[from] sgmcmc_distributed::shards::Error),
@@ -38,7 +38,7 @@ pub enum Error {
     #[cfg(feature = "distributed")]
     #[error(transparent)]
     Combine(#[from] sgmcmc_distributed::combine::Error),
-    /// Ranks that work together.
+    /// An error of a run on several ranks.
     #[cfg(feature = "distributed")]
     #[error(transparent)]
     Distributed(#[from] sgmcmc_distributed::collective::Error),
@@ -46,7 +46,7 @@ pub enum Error {
     #[cfg(feature = "report")]
     #[error(transparent)]
     Report(#[from] sgmcmc_report::Error),
-    /// A file that is not the library's own.
+    /// Another I/O error.
     #[error(transparent)]
     Io(#[from] std::io::Error),
 }

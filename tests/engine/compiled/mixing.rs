@@ -50,7 +50,7 @@ fn close(found: f64, expected: f64) {
 }
 
 #[test]
-fn all_rows_are_evaluated_in_one_piece() {
+fn all_rows_are_evaluated_at_once() {
     let posterior = Model::new(over_rows).with(&Dataset::new(array(sequence(), [N]).unwrap()).unwrap());
     // The coefficient is zero at the start, where no row depends on another.
     for engine in [Engine::Auto, Engine::Eager] {

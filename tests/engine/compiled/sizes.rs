@@ -100,7 +100,7 @@ fn chunks_and_threads_change_nothing() {
     }
 }
 
-/// Enough multiplications for the rows to be divided into four pieces, and a prior beside them.
+/// Enough multiplications for the rows to be divided into four blocks, and a prior.
 #[test]
 fn a_likelihood_that_is_divided_among_threads() {
     const SHAPE: [usize; 2] = [256, 64];
@@ -151,7 +151,7 @@ fn one_observation_may_be_summed() {
 }
 
 #[test]
-fn rows_merged_with_other_axes_are_told_apart() {
+fn rows_merged_with_other_axes_are_distinguished() {
     let data = Dataset::new(column(23, 4)).unwrap();
     let merged = Model::new(|w: Tensor<1>, x: Tensor<2>| {
         let n = x.dims()[0];

@@ -156,12 +156,12 @@ fn gradients_agree_with_differences() {
                 if here == 0.0 {
                     continue; // the entry above the diagonal of a triangular matrix
                 }
-                let room = if let Support::Interval(low, high) = case.support {
+                let margin = if let Support::Interval(low, high) = case.support {
                     (high - point[0]).min(point[0] - low)
                 } else {
                     1.0
                 };
-                let step = 1e-3 * here.abs().min(room).min(1.0);
+                let step = 1e-3 * here.abs().min(margin).min(1.0);
                 let at = |multiple: f64| {
                     let mut moved = leaves.clone();
                     moved[leaf][element] += multiple * step;

@@ -40,7 +40,7 @@ fn the_whitening_form_has_the_law() {
 
 #[test]
 fn the_published_form_has_the_law() {
-    assert_frozen_law(&published(Covariance::UNIT));
+    assert_frozen_law(&published(Covariance::IDENTITY));
     let with_mass = Qnhmc { mass: published(dense()), ..qnhmc_of(4, LIMITED) };
     assert_law(with_mass, &Curved::Correlated, 0.1, 1000, 30);
 }
@@ -48,7 +48,7 @@ fn the_published_form_has_the_law() {
 /// γ fills what no pair speaks of: a fixed one, or that of the newest pair, which differs from any fixed one.
 #[test]
 fn qnhmc_takes_its_gamma() {
-    for mass in [QuasiNewtonMass::Whitening, published(Covariance::UNIT)] {
+    for mass in [QuasiNewtonMass::Whitening, published(Covariance::IDENTITY)] {
         let learned = |gamma| {
             let kept = InverseHessian::Lbfgs { memory: 1, gamma };
             let dynamics = Qnhmc { mass: mass.clone(), adapt: None, ..qnhmc_of(3, kept) };
@@ -69,7 +69,7 @@ fn qnhmc_takes_its_gamma() {
 #[test]
 fn qnhmc_without_curvature_is_hmc() {
     let masses = covariances().map(|covariance| (published(covariance.clone()), covariance));
-    for (mass, covariance) in masses.into_iter().chain([(QuasiNewtonMass::Whitening, Covariance::UNIT)]) {
+    for (mass, covariance) in masses.into_iter().chain([(QuasiNewtonMass::Whitening, Covariance::IDENTITY)]) {
         for inverse_hessian in [InverseHessian::Bfgs, LIMITED] {
             let (steps, jitter, adapt) = (4, 0.5, Some(DualAveraging::new(50)));
             let hmc = Hmc { steps, jitter, covariance: covariance.clone(), adapt, ..Hmc::default() };
@@ -145,7 +145,7 @@ fn effective_shares<D: Dynamics<FullGradient> + Clone + Debug + 'static>(dynamic
 fn the_whitening_form_removes_the_conditioning_that_the_published_form_mirrors() {
     let (steps, jitter) = (6, 0.5);
     let whitening = Qnhmc { steps, jitter, learning: Adaptation::First(300), ..Qnhmc::default() };
-    let mirroring = Qnhmc { mass: published(Covariance::UNIT), ..whitening.clone() };
+    let mirroring = Qnhmc { mass: published(Covariance::IDENTITY), ..whitening.clone() };
     let plain = effective_shares(Hmc { steps, jitter, ..Hmc::default() }, 0.25);
     assert!(plain[0] > 0.5 && plain[1] < 0.02, "HMC: {plain:?}");
     let mirrored = effective_shares(mirroring, 0.0025);

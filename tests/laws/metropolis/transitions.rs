@@ -106,7 +106,7 @@ fn a_relocated_chain_goes_on_from_there() {
     }
     check(Mala::default());
     check(hmc_of(5));
-    check(CorrectedLangevin::new(growing()));
+    check(RiemannianMala::new(growing()));
     check(Qnhmc { learning: Adaptation::Continual, ..qnhmc_of(5, LIMITED) });
     check(HmcBfgs { steps: 5, ..HmcBfgs::default() });
 }
@@ -122,8 +122,8 @@ fn first_draws_are_pinned() {
         sixtieth(Mala::default()),
         sixtieth(Hmc::default()),
         sixtieth(hmc_of(5)),
-        sixtieth(Qnhmc { learning, mass: published(Covariance::UNIT), ..Qnhmc::default() }),
-        sixtieth(Qnhmc { learning, mass: published(Covariance::UNIT), ..qnhmc_of(5, LIMITED) }),
+        sixtieth(Qnhmc { learning, mass: published(Covariance::IDENTITY), ..Qnhmc::default() }),
+        sixtieth(Qnhmc { learning, mass: published(Covariance::IDENTITY), ..qnhmc_of(5, LIMITED) }),
         sixtieth(Qnhmc { learning, ..Qnhmc::default() }),
         sixtieth(Qnhmc { learning, ..qnhmc_of(5, LIMITED) }),
         sixtieth(HmcBfgs { steps: 3, ..HmcBfgs::default() }),

@@ -7,7 +7,7 @@ mod laplace;
 
 use sgmcmc::AnalyticTree;
 use sgmcmc::algorithms::LaplaceApproximation;
-use sgmcmc::algorithms::Preconditioned;
+use sgmcmc::algorithms::PreconditionedSgld;
 use sgmcmc::curvature;
 use sgmcmc::data::Rows;
 use sgmcmc::gradient::Target;
@@ -219,7 +219,7 @@ fn lbfgs_finds_its_way() {
     assert_eq!((short.iterations, short.ending), (1, SearchOutcome::IterationLimit));
 }
 
-/// Preconditioned by the Laplace covariance a chain sees the posterior as round: h = 0.1 suits all directions.
+/// With the Laplace covariance as the preconditioner, h = 0.1 suits all directions.
 #[test]
 fn the_laplace_covariance_preconditions() {
     let d = 5;
@@ -227,7 +227,7 @@ fn the_laplace_covariance_preconditions() {
     let target = model.target();
     let mut evaluator = target.evaluator(&zeros([d])).unwrap();
     let mode = model.posterior_mean();
-    let dynamics = Preconditioned::laplace(evaluator.as_mut(), &mode).unwrap();
+    let dynamics = PreconditionedSgld::laplace(evaluator.as_mut(), &mode).unwrap();
     let run = Builder::new(target, dynamics, FullGradient, 0.1).seed(4).burn_in(100);
     let fit = run.sample(&zeros([d]), 20_000).unwrap();
     let covariance = linear::covariance(&fit.chains()[0].rows().flatten().copied().collect::<Vec<_>>(), d);
@@ -240,6 +240,6 @@ fn the_laplace_covariance_preconditions() {
     }
     let saddle = Model::density(|theta: Tensor<1>| theta.powi_scalar(2).sum());
     let mut evaluator = saddle.with(&Dataset::none()).evaluator(&zeros([2])).unwrap();
-    let error = Preconditioned::laplace(evaluator.as_mut(), &[0.0; 2]).unwrap_err().to_string();
+    let error = PreconditionedSgld::laplace(evaluator.as_mut(), &[0.0; 2]).unwrap_err().to_string();
     assert!(error.contains("Hessian") && error.contains("positive definite"), "{error}");
 }

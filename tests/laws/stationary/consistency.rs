@@ -4,7 +4,7 @@
 //! error. The bias that an algorithm predicts for itself (`Dynamics::variance_ratio`) is compared with the same laws.
 
 use sgmcmc::AnalyticTree;
-use sgmcmc::algorithms::{LiteralSghmc, Preconditioned, SghmcSource};
+use sgmcmc::algorithms::{LiteralSghmc, PreconditionedSgld, SghmcSource};
 use sgmcmc::gradient::Saga;
 use sgmcmc::gradient::Svrg;
 use sgmcmc::gradient::Target;
@@ -116,8 +116,8 @@ where
     let recipe = recipe(dynamics.clone(), gradient.clone(), SIZE, 1.0);
     let evaluator = AnalyticTree::<Named>::new(p.model.clone()).evaluator(&params(1)).unwrap();
     let mut oracle = sgmcmc::gradient::Oracle::new(gradient, evaluator, &[0.0], ChainRng::new(1, 0)).unwrap();
-    let mut pace = recipe.step_size.resolve(oracle.layout(), &recipe.temperature).unwrap();
-    let state = dynamics.init(&[0.0], pace.context(0).unwrap(), &mut oracle).unwrap();
+    let mut schedule = recipe.step_size.resolve(oracle.layout(), &recipe.temperature).unwrap();
+    let state = dynamics.init(&[0.0], schedule.context(0).unwrap(), &mut oracle).unwrap();
     dynamics.variance_ratio(&state, &direction).unwrap()
 }
 
@@ -145,7 +145,7 @@ fn predictions_are_the_laws() {
     }
 }
 
-/// Long runs of what is not linear, against the prediction: SGNHT is narrower by ξ/2, BADODAB is not. The variance is known to about half a percent.
+/// Long runs of nonlinear algorithms against the prediction: SGNHT is narrower by ξ/2, BADODAB is not. The variance is known to about half a percent.
 #[test]
 fn thermostats_have_the_variance_they_predict() {
     let (h, a) = (2e-4, 0.1_f64);
@@ -169,13 +169,13 @@ fn thermostats_have_the_variance_they_predict() {
 #[test]
 fn preconditioned_sgld_has_one_error_for_all_directions() {
     let p = Problem::new(3, 0.0);
-    let dynamics = Preconditioned::inverse_of(&p.a, 3).unwrap();
+    let dynamics = PreconditionedSgld::from_precision(&p.a, 3).unwrap();
     let recipe = recipe(dynamics, FullGradient, 0.2, 1.0);
-    let expected: Vec<f64> = inverse_of(&p.a).iter().map(|sigma| sigma / 0.95).collect();
+    let expected: Vec<f64> = from_precision(&p.a).iter().map(|sigma| sigma / 0.95).collect();
     assert_stationary(&p, &recipe, &expected);
 }
 
-fn inverse_of(a: &[f64]) -> Vec<f64> {
+fn from_precision(a: &[f64]) -> Vec<f64> {
     let d = a.len().isqrt();
     let unit = |k: usize| (0..d).map(|i| f64::from(u8::from(i == k))).collect::<Vec<f64>>();
     let columns: Vec<Vec<f64>> = (0..d).map(|k| sgmcmc_testkit::linear::solve(a, &unit(k))).collect();

@@ -117,7 +117,7 @@ where
     assert!(covariance < 5.0, "the covariance is {covariance} standard errors off");
 }
 
-/// A few steps from a fixed θ, with what the algorithm draws at its start: mean and covariance of the displacement.
+/// A few steps from a fixed θ, with the initial draws of the algorithm: mean and covariance of the displacement.
 fn assert_displacement<D>(dynamics: D, h: impl Into<StepSize>, steps: usize, law: &LinearChain<'_>, start: &[f64])
 where
     D: Dynamics<MinibatchGradient> + std::fmt::Debug,

@@ -57,7 +57,7 @@ fn slow_chains_have_too_few_effective_draws() {
 }
 
 #[test]
-fn few_draws_and_one_chain_are_told() {
+fn few_draws_and_one_chain_are_reported() {
     let check = independent(&[("x", &[1])], 1, 20).check();
     assert_eq!(found(&check, "one chain only").severity, Severity::Note);
     assert_eq!(found(&check, "has 20 draws").severity, Severity::Warning);
@@ -92,7 +92,7 @@ fn values_fixed_by_their_constraint_are_not_stuck() {
 }
 
 #[test]
-fn chains_that_ended_early_are_told() {
+fn chains_that_ended_early_are_reported() {
     let fit = independent(&[("x", &[1])], 3, 200);
     let diverged = Error::Diverged {
         what: "the value",

@@ -1,4 +1,4 @@
-//! From draws to answers: what a fit says, and that it says it right.
+//! Tests of the results of fits.
 
 mod bias;
 mod check;

@@ -60,7 +60,7 @@ fn means_of_a_logistic_regression_vary_ten_times_less() {
         let squares = |error: &dyn Fn(usize) -> f64| (0..16).map(|k| error(k).powi(2)).sum::<f64>();
         let reported = squares(&|k| of(k).plain_mcse) / squares(&|k| of(k).mcse);
         assert!(plain > 10.0 * corrected, "value {value}: {plain} against {corrected}");
-        // What runs say of themselves: they see the gain, though chains as short as these overstate it.
+        // The variance reductions that runs report. Short chains overstate them.
         assert!(reported > 10.0, "value {value}: {reported} against {plain} / {corrected}");
     };
     (0..6).for_each(check);

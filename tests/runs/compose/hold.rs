@@ -125,7 +125,7 @@ fn unknown_names_and_holding_everything_are_errors() {
     assert!(all.contains("UpdatesOnly"), "{all}");
 }
 
-/// Chains with a common start differ in the free parameters only, and each update sees its own chain.
+/// Chains with a common start differ in the free parameters only, and each update has access to its own chain.
 #[test]
 fn jitter_leaves_held_parameters_alone() {
     let run = Builder::new(bivariate().with(&Dataset::none()), Sgld, FullGradient, 0.01).hold("w").chains(3);

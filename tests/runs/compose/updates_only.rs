@@ -63,7 +63,7 @@ fn updates_run_in_the_order_given() {
     assert_eq!(theta(run().gibbs(move |_| increase).update(move |_| double)), [4.0, 10.0, 22.0]);
 }
 
-/// The densities that an update sees are those of the values, at the values that it sets.
+/// The densities in the context of an update are those of the values, at the values that it sets.
 #[test]
 fn an_update_sees_the_densities_the_minibatch_and_the_iteration() {
     let (x, data) = data();

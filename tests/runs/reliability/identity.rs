@@ -89,7 +89,7 @@ fn another_likelihood_prior_or_temperature_is_another_model() {
 
 /// Only far from the start, or only for few observations, do these closures differ: the recorded operations tell.
 #[test]
-fn models_that_differ_only_far_away_are_told_apart() {
+fn models_that_differ_only_far_away_are_distinguished() {
     let kinked = |factor: f64| {
         let likelihood = move |m: Tensor<1>, x: Tensor<1>| {
             Normal::new(m.clone(), 1.0).log_prob(x) - (m - 50.0).clamp_min(0.0) * factor

@@ -35,7 +35,7 @@ fn a_chain_outside_the_support_ends_and_says_so() {
     let check = fit.check().to_string();
     assert!(check.contains("the log posterior is not a finite number in"), "{check}");
 
-    let patient = run.undefined_limit(u64::MAX).sample(&full([1], 1.0), 500).unwrap();
+    let patient = run.non_finite_limit(u64::MAX).sample(&full([1], 1.0), 500).unwrap();
     let bad =
         patient.chains().iter().flat_map(|chain| chain.log_posterior()).filter(|value| !value.is_finite()).count();
     assert!(bad > 100, "{bad}");
@@ -45,7 +45,7 @@ fn a_chain_outside_the_support_ends_and_says_so() {
 
 /// The coordinate of a positive parameter is its logarithm; the message is about the parameter.
 #[test]
-fn divergence_is_told_in_values() {
+fn divergence_is_reported_in_values() {
     let model = Model::new(|sigma: Tensor<1>, x: Tensor<1>| Normal::new(0.0, sigma).log_prob(x))
         .constrain("theta", Constraint::Positive);
     let fit = sgld(&model, &data(), 1e3).minibatch(20).seed(1).sample(&full([1], 1.0), 100).unwrap();

@@ -160,7 +160,7 @@ fn an_improper_posterior_is_refused() {
         run.tune(&zeros([2])).unwrap_or_else(|error| panic!("{name}: tuning failed: {error}"));
         let fit = run.sample(&zeros([2])).unwrap_or_else(|error| panic!("{name}: sampling failed: {error}"));
         assert_right_or_explained(&fit, &["improper".into()], &["improper"]);
-        // More data do not help. Tuning knows it before the draws are made.
+        // More data do not help. Tuning reports it before the draws are made.
         let tuned = auto(model, &data(100_000)).seed(1).tune(&zeros([2]));
         let tuned = tuned.unwrap_or_else(|error| panic!("{name}: tuning on many observations failed: {error}"));
         let findings = &tuned.record().findings;

@@ -32,7 +32,8 @@ fn assert_resumes<T: Target>(run: impl Fn() -> Auto<T>, start: &T::Params, at: &
     }
 }
 
-/// The draws of a stopped run are the first ones of the whole run, and a problem says that the run was stopped.
+/// The draws of a stopped run are the first ones of the whole run, and the check says that the run was stopped. The draws
+/// may reach the goal all the same, because chains are compared at the end of a round only: then it is no problem.
 fn assert_stopped(stopped: &Fit, whole: &Fit, iteration: u64) {
     assert_eq!(
         stopped.outcomes()[0],
@@ -45,7 +46,8 @@ fn assert_stopped(stopped: &Fit, whole: &Fit, iteration: u64) {
         assert!(part.rows().zip(whole.rows()).all(|(a, b)| a == b), "stopped past iteration {iteration}");
     }
     let check = stopped.check();
-    assert!(!check.passed() && check.to_string().contains("was stopped before its goal"), "{check}");
+    let message = if check.passed() { "was stopped after" } else { "was stopped before its goal" };
+    assert!(check.to_string().contains(message), "{check}");
 }
 
 fn assert_same(resumed: &Fit, whole: &Fit, iteration: u64) {

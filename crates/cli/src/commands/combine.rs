@@ -78,10 +78,10 @@ pub(crate) struct Arguments {
     #[arg(long)]
     acceptance: Option<f64>,
     /// The shards have the likelihood to the power S and the whole prior, for `swiss` and `geometric-median`; for fits
-    /// that do not know it
+    /// that do not record it
     #[arg(long)]
     inflated: bool,
-    /// A constraint that the files do not know: positive, unit-interval, simplex, ordered, positive-ordered, or
+    /// A constraint that the files do not record: positive, unit-interval, simplex, ordered, positive-ordered, or
     /// cholesky-correlation
     #[arg(long = "constraint", value_name = "NAME=KIND")]
     constraints: Vec<String>,
@@ -104,7 +104,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let method = configured(arguments)?;
     let constraints = arguments.constraints.iter().map(|given| parse(given)).collect::<Result<Vec<_>, _>>()?;
     if let Some(output) = output {
-        if fits::Format::of_name(output).is_none() {
+        if fits::Format::from_name(output).is_none() {
             return Err(Error::UnknownExtension(output.clone()));
         }
         paths.iter().try_for_each(|path| output::check(path, output, *force))?;

@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     pub(crate) fit: PathBuf,
     /// The output; its extension gives the format
     pub(crate) output: PathBuf,
-    /// Replace weighted draws by draws of equal weight, for tools that do not know weights
+    /// Replace weighted draws by draws of equal weight, for tools that do not support weights
     #[arg(long)]
     pub(crate) resample: bool,
     /// Replace an existing fit
@@ -41,12 +41,12 @@ pub(crate) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let Arguments { fit, output, force, resample } = arguments;
     // Check the name before reading the fit, which can take long.
-    if fits::Format::of_name(output).is_none() {
+    if fits::Format::from_name(output).is_none() {
         return Err(Error::UnknownExtension(output.clone()));
     }
     output::check(fit, output, *force)?;
     let mut read = fits::open(fit)?;
-    let format = fits::Format::of_name(output);
+    let format = fits::Format::from_name(output);
     if *resample {
         read = read.resampled();
     } else if read.is_weighted() && format != Some(fits::Format::Native) {

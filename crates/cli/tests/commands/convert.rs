@@ -10,7 +10,7 @@ use sgmcmc_storage::fits;
 use crate::{saved, sgmcmc, stderr, stdout, text};
 
 #[test]
-fn weighted_draws_are_resampled_or_told() {
+fn weighted_draws_are_resampled_or_reported() {
     let folder = tempfile::tempdir().unwrap();
     let mut chain = ChainDraws::new(1, Vec::new());
     for iteration in 1..=400_u64 {
@@ -22,8 +22,8 @@ fn weighted_draws_are_resampled_or_told() {
     let path = folder.path().join("weighted.sgmcmc");
     fits::save(&fit, &path).unwrap();
     let parquet = folder.path().join("fit.parquet");
-    let told = sgmcmc(&["convert", text(&path), text(&parquet)]);
-    assert!(told.status.success() && stderr(&told).contains("different weights"), "{}", stderr(&told));
+    let output = sgmcmc(&["convert", text(&path), text(&parquet)]);
+    assert!(output.status.success() && stderr(&output).contains("different weights"), "{}", stderr(&output));
     let silent = sgmcmc(&["convert", text(&path), text(&parquet), "--resample", "--force"]);
     assert!(silent.status.success() && stderr(&silent).is_empty(), "{}", stderr(&silent));
     let read = fits::open(&parquet).unwrap();

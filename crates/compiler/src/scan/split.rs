@@ -6,7 +6,7 @@ use super::{Arguments, Body, Columns, Lifted, Lifter};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Kind, NodeId, Op, Recurrence};
 
-/// Adds the states of all steps, and returns a lifter that knows the states before each step and, for the nodes of the
+/// Adds the states of all steps, and returns a lifter with the states before each step and, for the nodes of the
 /// new states, after each step.
 ///
 /// # Errors

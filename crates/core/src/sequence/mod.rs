@@ -121,7 +121,7 @@ pub fn scan<S: TensorTree, X: TensorTree, Y: TensorTree>(
     execute(state, sequences, axis, steps, body)
 }
 
-/// Executes `body` as often as `steps` says. The outputs are concatenated along their axis `axis`.
+/// Executes `body` `steps` times. The outputs are concatenated along their axis `axis`.
 ///
 /// # Panics
 ///

@@ -95,7 +95,7 @@ impl Leaves<'_> {
     }
 }
 
-/// A visitor or a source that sees only the parameters.
+/// A visitor or a source of the parameters only.
 struct Free<'a, T> {
     inner: &'a mut T,
     leaves: Leaves<'a>,

@@ -19,7 +19,7 @@ use super::{Combination, DrawOrder, Draws, Error, Result, check_tempering};
 pub struct CombineOptions {
     /// The seed of the methods that draw random numbers.
     pub seed: u64,
-    /// The powers of prior and likelihood, for fits that do not know them. `None` is the first of
+    /// The powers of prior and likelihood, for fits that do not record them. `None` is the first of
     /// [`Combination::temperings`].
     pub tempering: Option<Tempering>,
 }
@@ -95,7 +95,7 @@ pub fn combine_fits(fits: &[Fit], method: &dyn Combination, options: CombineOpti
     Ok(assemble(layout, &coordinates, &combined, &lengths)?.with_info(info))
 }
 
-/// Checks that fits which know their shard are all shards of one set. Returns them in the order of the shards.
+/// Checks that fits that record their shard are all shards of one set. Returns them in the order of the shards.
 fn check_set(fits: &[Fit]) -> Result<(Vec<&Fit>, Option<ShardInfo>)> {
     let incomplete = |reason: String| Err(Error::Incomplete { reason });
     let infos: Vec<Option<ShardInfo>> = fits.iter().map(|fit| fit.info().shard).collect();
@@ -103,7 +103,7 @@ fn check_set(fits: &[Fit]) -> Result<(Vec<&Fit>, Option<ShardInfo>)> {
     let mut order = vec![None; fits.len()];
     for (position, info) in infos.iter().enumerate() {
         let Some(info) = info else {
-            return incomplete(format!("fit {position} is of all data, or does not know its shard; leave it out"));
+            return incomplete(format!("fit {position} is of all data, or does not record its shard; leave it out"));
         };
         if (info.count, info.observations, info.tempering) != (first.count, first.observations, first.tempering) {
             return incomplete(format!("fit {position} is of another set ({info}) than the first fit ({first})"));

@@ -25,7 +25,7 @@ pub use evaluator::DataParallelEvaluator;
 /// sums are added in another order and differ by rounding.
 ///
 /// A call costs one all-reduce of d + 3 numbers for d coordinates. It is worth it if the gradient of the observations
-/// of one rank takes longer than that: full gradients and large minibatches. `docs/scaling.md` has numbers.
+/// of one rank takes longer than that: full gradients and large minibatches. The guide on scaling has the cost model.
 ///
 /// Ranks that evaluate different chains at the same time, or the same chain at different points, are an error. Chains of a run are
 /// therefore run one after another, see [`in_order`](crate::chains::in_order). A [stop

@@ -50,7 +50,7 @@ impl Shards {
 }
 
 impl Shard {
-    /// Calls `sample` for this shard. The fit knows its shard.
+    /// Calls `sample` for this shard. The fit records its shard.
     ///
     /// # Errors
     ///

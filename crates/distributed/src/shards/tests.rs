@@ -94,7 +94,7 @@ fn subposteriors_multiply_to_the_posterior() {
 fn rows_are_those_of_the_shard() {
     let model = NormalMean::simulate(10);
     let rows = vec![vec![9, 1, 4], vec![0, 2, 3, 5, 6, 7, 8]];
-    let shard = Shards::given(10, rows).unwrap().tempering(Tempering::Inflated).shard(0).unwrap();
+    let shard = Shards::from_rows(10, rows).unwrap().tempering(Tempering::Inflated).shard(0).unwrap();
     let mut evaluator = shard.target(model.target()).evaluator(&vec![0.0]).unwrap();
     // The indices are sorted: 1, 4, 9. The likelihood has the power 2.
     let mut gradient = [0.0];
@@ -238,7 +238,7 @@ fn sets_of_fits_are_checked() {
     assert!(message(&fits[..2]).contains("missing: 2"), "{}", message(&fits[..2]));
     assert!(message(&[a.clone(), a.clone(), b.clone()]).contains("shard 0 is given twice"));
     let foreign = hmc(&Shards::random(40, 2, 2).unwrap().shard(0).unwrap(), 9).unwrap();
-    assert!(message(&[a.clone(), b.clone(), foreign]).contains("does not know its shard"));
+    assert!(message(&[a.clone(), b.clone(), foreign]).contains("does not record its shard"));
     let same = shards.run(|shard| hmc(shard, 5)).into_fits().unwrap();
     assert!(matches!(combine(&same), Err(combine::Error::RepeatedSeed { one: 0, other: 1, seed: 5 })));
     let inflated = shards.clone().tempering(Tempering::Inflated).run(|shard| hmc(shard, shard.seed(1)));

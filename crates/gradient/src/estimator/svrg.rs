@@ -52,7 +52,6 @@ pub struct State<S> {
     scheme: S,
     center: Center,
     /// The number of estimates since the last move of the center.
-    #[serde(rename = "served")]
     estimates: u64,
 }
 

@@ -83,7 +83,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let start = array(start, [d])?;
 
     let h = epsilon * epsilon;
-    let mass = QuasiNewtonMass::Published { covariance: Covariance::UNIT };
+    let mass = QuasiNewtonMass::Published { covariance: Covariance::IDENTITY };
     let frozen = Qnhmc { steps, mass, learning: Adaptation::First(learn), ..Qnhmc::default() };
     let continual = Qnhmc { learning: Adaptation::Continual, ..frozen.clone() };
     let ensemble = HmcBfgs { steps, ..HmcBfgs::default() };

@@ -161,7 +161,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let gamma = InitialScale::Newest(1.0);
     let inverse_hessian = if memory == 0 { InverseHessian::Bfgs } else { InverseHessian::Lbfgs { memory, gamma } };
     let whitening = Qnhmc { steps: 5, inverse_hessian, learning, adapt, ..Qnhmc::default() };
-    let mass = QuasiNewtonMass::Published { covariance: Covariance::UNIT };
+    let mass = QuasiNewtonMass::Published { covariance: Covariance::IDENTITY };
     let quasi = Qnhmc { mass, ..whitening.clone() };
     let results = [
         measure("HMC", Hmc { steps: 5, adapt, ..Hmc::default() }, &posterior, &test, plan)?,

@@ -113,14 +113,14 @@ fn checkpoints(directory: &Path) -> Result<f64> {
         .checkpoint(store, CheckpointInterval::Steps(INTERVAL))
         .sample(&zeros([PARAMETERS]), CHECKPOINTED as usize)?;
     let looks = looks.lock().map_err(|_| "the reporter panicked")?;
-    let pace = |from: u64, to: u64| -> Result<f64> {
+    let rate = |from: u64, to: u64| -> Result<f64> {
         let first = looks.iter().find(|look| look.iteration >= from).ok_or("the run was not observed")?;
         let last = looks.iter().rfind(|look| look.iteration <= to).ok_or("the run was not observed")?;
         let steps = last.iteration.checked_sub(first.iteration).filter(|steps| *steps > 0);
         Ok((last.seconds - first.seconds) / steps.ok_or("the run was too fast to be observed")? as f64)
     };
     let tenth = CHECKPOINTED / 10;
-    let (early, late) = (pace(tenth, 2 * tenth)?, pace(CHECKPOINTED - tenth, CHECKPOINTED)?);
+    let (early, late) = (rate(tenth, 2 * tenth)?, rate(CHECKPOINTED - tenth, CHECKPOINTED)?);
     println!(
         "  {} draws of {PARAMETERS} values with a checkpoint every {INTERVAL} steps: {:.1} µs per step, then {:.1} µs",
         fit.chains()[0].len(),

@@ -97,7 +97,7 @@ impl Entries {
         self.value.len()
     }
 
-    /// Returns `true` if there is no entry, which is never the case.
+    /// Returns `false`: there is at least one entry.
     pub fn is_empty(&self) -> bool {
         self.value.is_empty()
     }

@@ -53,7 +53,7 @@ impl Kernel {
 
     /// Creates a kernel with any gradient estimator whose estimates depend on the current position only.
     ///
-    /// Estimators that remember gradients at earlier positions, such as control variates and SAGA, are not valid
+    /// Estimators that store gradients at earlier positions, such as control variates and SAGA, are not valid
     /// here: the hyperparameters and latent variables change between the steps, and the remembered gradients do not
     /// follow.
     fn with_gradient<D, G>(dynamics: D, step_size: impl Into<StepSize>, gradient: G) -> Self

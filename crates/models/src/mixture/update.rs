@@ -34,7 +34,7 @@ pub enum Update {
     /// depends on earlier allocations, and the allocations are drawn as if it did not, so that the posterior is not
     /// invariant even if the minibatch has all observations. With the draw, it is.
     Scir(f64),
-    /// Stochastic-gradient Riemannian Langevin dynamics in the expanded-mean parametrization with mirroring (Patterson &
+    /// Stochastic-gradient Riemannian Langevin dynamics in the expanded-mean parameterization with mirroring (Patterson &
     /// Teh 2013), with this step size. The counts are estimated from the minibatch.
     Sgrld(f64),
 }

@@ -42,7 +42,7 @@ impl Values<'_> {
 /// An update that draws some parameters from their conditional distribution given all others, after every step of the
 /// dynamics.
 ///
-/// It sees the values of the parameters and the generator only; an [`Update`] also sees the minibatch and the densities
+/// It has access to the values of the parameters and the generator only; an [`Update`] also has access to the minibatch and the densities
 /// of the model. State between calls, such as latent variables, can be part of checkpoints. Closures
 /// `FnMut(&mut Values, &mut StreamRng) -> Result<()>` implement this trait.
 ///

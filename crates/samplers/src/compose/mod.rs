@@ -7,7 +7,7 @@
 //!
 //! | part | role |
 //! |---|---|
-//! | [`Update`] | an update: sees the parameters, the minibatch, the log densities of the model and the generator |
+//! | [`Update`] | an update with access to the parameters, the minibatch, the log densities of the model and the generator |
 //! | [`GibbsUpdate`] | an update that needs only parameters and generator, also a closure |
 //! | [`MetropolisHastings`] | a Metropolis-Hastings step on one parameter with any [`Proposal`] |
 //! | [`Builder::hold`](crate::Builder::hold) | exempts a parameter from the dynamics |
@@ -32,7 +32,7 @@ pub use gibbs::{GibbsUpdate, Values};
 pub use latent_store::{LatentStore, WithLatents};
 pub use local_latents::{LocalBlock, LocalLatents};
 pub use metropolis_hastings::MetropolisHastings;
-pub use proposal::{Independence, Proposal, RandomWalk, Space};
+pub use proposal::{IndependenceProposal, Proposal, ProposalSpace, RandomWalk};
 pub use update::Update;
 pub(crate) use update::UpdateFactory;
 pub use updates_only::UpdatesOnly;

@@ -1,4 +1,4 @@
-//! Hamiltonian algorithms: dynamics with a velocity ν, parametrized as in the R package.
+//! Hamiltonian algorithms: dynamics with a velocity ν, parameterized as in the R package.
 //!
 //! Step sizes and frictions are those of the velocity form: h = ε², ν = ε p, α = ε γ, where ε is the step, p the
 //! momentum and γ the friction of the continuous dynamics. Under the posterior ν has variance hT.

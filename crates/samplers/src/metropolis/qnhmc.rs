@@ -143,7 +143,7 @@ pub enum Adaptation {
 /// ```
 /// use sgmcmc::algorithms::{Covariance, Qnhmc, QuasiNewtonMass};
 ///
-/// let mass = QuasiNewtonMass::Published { covariance: Covariance::UNIT };
+/// let mass = QuasiNewtonMass::Published { covariance: Covariance::IDENTITY };
 /// let dynamics = Qnhmc { mass, ..Qnhmc::default() };
 /// assert_ne!(dynamics, Qnhmc::default());
 /// ```

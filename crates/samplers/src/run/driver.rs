@@ -289,7 +289,7 @@ impl Run {
         Ok(Some(ChainOutcome::Complete))
     }
 
-    /// Returns the parts of a progress report that the chain knows.
+    /// Returns the parts of a progress report that come from the chain.
     fn reading(&mut self, stage: ChainStage) -> Reading {
         let StepInfo { iterations: iteration, log_posterior, .. } = self.chain.info();
         let (divergences, quality) = self.watch.as_ref().map_or((0, None), Watch::read);
@@ -309,7 +309,7 @@ impl Run {
         }
         self.cursor.undefined += 1;
         self.cursor.undefined_now += 1;
-        if self.cursor.undefined_now < plan.undefined_limit {
+        if self.cursor.undefined_now < plan.non_finite_limit {
             return Ok(());
         }
         let (iterations, iteration) = (self.cursor.undefined_now, info.iterations);

@@ -18,7 +18,7 @@ impl Schedule for Halved {
     }
 
     fn description(&self) -> Option<String> {
-        self.0.description().map(|words| format!("half of {words} at half its pace"))
+        self.0.description().map(|words| format!("half of {words} at half the rate"))
     }
 
     fn check(&self) -> Result<()> {

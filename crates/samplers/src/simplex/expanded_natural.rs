@@ -28,7 +28,7 @@ use super::step::{SimplexStep, impl_dynamics};
 /// # Bias
 ///
 /// O(h). Steps are long where θⱼ is small, and the chain diverges if aⱼ is not well above 1. [`Sgld`] on the
-/// [`density`] of the target is the algorithm without a metric, which Patterson & Teh prefer in this parametrization.
+/// [`density`] of the target is the algorithm without a metric, which Patterson & Teh prefer in this parameterization.
 ///
 /// [`Sgld`]: crate::langevin::Sgld
 /// [`density`]: super::SimplexTarget::density
@@ -42,7 +42,7 @@ use super::step::{SimplexStep, impl_dynamics};
 /// use sgmcmc::Builder;
 ///
 /// let labels: Vec<usize> = (0..100).map(|i| i % 3).collect();
-/// let target = SimplexTarget::new(vec![10.0; 3], Counts::categories(&labels, 3)?)?;
+/// let target = SimplexTarget::new(vec![10.0; 3], Counts::from_labels(&labels, 3)?)?;
 /// let gradient = MinibatchGradient::new(WithoutReplacement::new(20));
 /// let fit = Builder::new(target, ExpandedNatural, gradient, 0.01).seed(1).sample(&vec![0.4, 0.3, 0.3], 1000)?;
 /// assert!((fit.summary().rows()[0].mean - 0.33).abs() < 0.1);

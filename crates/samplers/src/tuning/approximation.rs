@@ -10,7 +10,7 @@ use sgmcmc_numerics::vector::dot;
 
 use super::choice::CurvatureRange;
 use super::matrix::{self, regularized_inverse, scaled_identity, symmetrize};
-use crate::langevin::Preconditioned;
+use crate::langevin::PreconditionedSgld;
 use crate::metropolis::{Covariance, MassRoot};
 
 /// The largest number of coordinates with a dense covariance.
@@ -48,7 +48,7 @@ const PROBES: usize = 30;
 /// points. The update M ← S B⁻¹ Sᵀ and c ← c + S B⁻¹ f is repeated until B is close to the identity and f to zero. Its
 /// fixed point is close to the normal distribution of the smallest Kullback–Leibler divergence from the posterior.
 ///
-/// The secants over a standard deviation see through kinks of the density, such as those of a Laplace prior, at which
+/// The secants over a standard deviation are not affected by kinks of the density, such as those of a Laplace prior, at which
 /// the Hessian does not exist.
 ///
 /// With more than 300 coordinates M is diagonal and comes from the Hessian at the mode.
@@ -96,11 +96,11 @@ impl NormalApproximation {
     }
 
     /// Returns SGLD with the matrix M.
-    pub(super) fn preconditioned(&self) -> Result<Preconditioned> {
+    pub(super) fn preconditioned(&self) -> Result<PreconditionedSgld> {
         if self.is_dense() {
-            Preconditioned::dense(&self.entries, self.center.len())
+            PreconditionedSgld::dense(&self.entries, self.center.len())
         } else {
-            Ok(Preconditioned::diagonal(self.entries.clone()))
+            Ok(PreconditionedSgld::diagonal(self.entries.clone()))
         }
     }
 

@@ -1,8 +1,8 @@
-//! Automatic tuning: runs without settings, and the pieces that they are made of.
+//! Automatic tuning: runs without settings, and their components.
 //!
-//! [`auto`] goes from a model to a fit in one call. The pieces are useful alone:
+//! [`auto`] goes from a model to a fit in one call. The components are useful alone:
 //!
-//! | piece | purpose |
+//! | item | purpose |
 //! |---|---|
 //! | [`Auto::tune`] | the settings with reasons, without sampling |
 //! | [`NormalApproximation`] | location and scale of the posterior |

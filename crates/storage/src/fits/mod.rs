@@ -67,7 +67,7 @@ pub use registry::Format;
 
 impl Format {
     /// Returns the format that [`save`] chooses for a name, or `None` if the ending belongs to no format.
-    pub fn of_name(path: impl AsRef<Path>) -> Option<Self> {
+    pub fn from_name(path: impl AsRef<Path>) -> Option<Self> {
         let ending = path.as_ref().extension()?.to_str()?;
         FORMATS.iter().find(|entry| entry.can_save() && entry.ending == ending).map(|entry| entry.format)
     }
@@ -79,7 +79,7 @@ impl Format {
     /// # Errors
     ///
     /// Returns an error if nothing exists at `path` or its content has none of the formats.
-    pub fn of_content(path: impl AsRef<Path>) -> Result<Self> {
+    pub fn from_content(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let found =
             if path.is_dir() { recognize::recognize_directory(path)? } else { recognize::recognize_file(path)? };
@@ -179,7 +179,7 @@ pub fn open_within(path: impl AsRef<Path>, limit: u64) -> Result<Fit> {
     {
         return Ok(fit);
     }
-    let entry = entry(Format::of_content(path)?);
+    let entry = entry(Format::from_content(path)?);
     require_feature(entry, path)?;
     match entry.read {
         Some(read) => read(path, limit),
@@ -217,15 +217,15 @@ pub fn replace(fit: &Fit, path: impl AsRef<Path>) -> Result<()> {
 }
 
 fn write(fit: &Fit, path: &Path, replace: bool) -> Result<()> {
-    let format = Format::of_name(path)
-        .ok_or_else(|| Error::file(path, Problem::UnknownEnding { endings: registry::listed_endings() }))?;
+    let format = Format::from_name(path)
+        .ok_or_else(|| Error::file(path, Problem::UnknownExtension { endings: registry::listed_endings() }))?;
     let entry = entry(format);
     require_feature(entry, path)?;
     match entry.write {
         Writer::File(write) => write(fit, path),
         Writer::Directory(write) if replace => directory::replace(path, |directory| write(fit, directory)),
         Writer::Directory(write) => directory::save(path, |directory| write(fit, directory)),
-        Writer::SinkOnly => Err(Error::file(path, Problem::UnknownEnding { endings: registry::listed_endings() })),
+        Writer::SinkOnly => Err(Error::file(path, Problem::UnknownExtension { endings: registry::listed_endings() })),
     }
 }
 

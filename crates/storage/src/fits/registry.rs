@@ -80,9 +80,9 @@ macro_rules! formats {
         /// ```
         /// use sgmcmc::storage::fits::Format;
         ///
-        /// let format = Format::of_name("fit.json").unwrap();
+        /// let format = Format::from_name("fit.json").unwrap();
         /// assert_eq!((format, format.ending()), (Format::Json, "json"));
-        /// assert_eq!(Format::of_name("fit.txt"), None);
+        /// assert_eq!(Format::from_name("fit.txt"), None);
         /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
@@ -237,7 +237,7 @@ mod off {
     }
 
     pub(super) fn write(_fit: &Fit, path: &Path) -> Result<()> {
-        Err(Error::file(path, Problem::UnknownEnding { endings: super::listed_endings() }))
+        Err(Error::file(path, Problem::UnknownExtension { endings: super::listed_endings() }))
     }
 }
 

@@ -69,10 +69,10 @@ fn fisher_scoring_respects_the_weights_of_minibatches() {
     let dynamics = Sgfs { b: 1e-20, ..Sgfs::default() };
     let gradient = MinibatchGradient::new(Weighted::new(BATCH, weights).unwrap());
     let mut oracle = sgmcmc::gradient::Oracle::new(gradient, evaluator, &[0.0], ChainRng::new(1, 0)).unwrap();
-    let mut pace = StepSize::from(h).resolve(oracle.layout(), &1e12.into()).unwrap();
-    let mut state = dynamics.init(&[0.0], pace.context(0).unwrap(), &mut oracle).unwrap();
+    let mut schedule = StepSize::from(h).resolve(oracle.layout(), &1e12.into()).unwrap();
+    let mut state = dynamics.init(&[0.0], schedule.context(0).unwrap(), &mut oracle).unwrap();
     for t in 0..4000 {
-        dynamics.step(&mut state, pace.context(t).unwrap(), &mut oracle).unwrap();
+        dynamics.step(&mut state, schedule.context(t).unwrap(), &mut oracle).unwrap();
         dynamics.relocate(&mut state, &[0.0], &mut oracle).unwrap();
     }
     let mut root = [1.0];

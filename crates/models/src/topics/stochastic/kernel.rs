@@ -115,7 +115,7 @@ impl Transition<'_> {
         }
     }
 
-    /// Moves θ by a step of SGRLD in the expanded-mean parametrization, with mirroring.
+    /// Moves θ by a step of SGRLD in the expanded-mean parameterization, with mirroring.
     fn sgrld(&self, theta: &mut [f64], rng: &mut StreamRng) {
         let scales = sums(theta, self.topics);
         let totals = sums(self.counts, self.topics);
@@ -131,7 +131,7 @@ impl Transition<'_> {
         }
     }
 
-    /// Moves θ by a step of SGLD in the expanded-natural parametrization.
+    /// Moves θ by a step of SGLD in the expanded-natural parameterization.
     fn sgld(&self, theta: &mut [f64], rng: &mut StreamRng) {
         let mut scales = vec![0.0; self.topics];
         for row in theta.chunks_exact(self.topics) {

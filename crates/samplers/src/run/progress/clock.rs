@@ -100,7 +100,7 @@ impl ProgressClock {
     }
 }
 
-/// The part of a report that the chain knows.
+/// The part of a report that comes from the chain.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::run) struct Reading {
     pub(in crate::run) iteration: u64,

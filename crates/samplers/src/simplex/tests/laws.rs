@@ -53,7 +53,7 @@ fn the_distance_from_the_posterior_vanishes_with_the_step_size() {
         distance(ReducedMean, FullGradient, 0.1, 8000),
         distance(ReducedMean, FullGradient, 0.003, 400_000),
     );
-    // Longer steps of this parametrization diverge.
+    // Longer steps of this parameterization diverge.
     check(
         "reduced natural",
         distance(ReducedNatural, FullGradient, 0.04, 8000),

@@ -1,4 +1,4 @@
-//! One step of SGRLD in each parametrization: drift h/2 (M ∇ log p + Γ) and covariance hM, from the definitions.
+//! One step of SGRLD in each parameterization: drift h/2 (M ∇ log p + Γ) and covariance hM, from the definitions.
 
 use sgmcmc_gradient::{FullGradient, MinibatchGradient, WithoutReplacement};
 
@@ -13,8 +13,8 @@ const STEPS: u64 = 20_000;
 /// The point at which steps start, away from the mode.
 const LOG_THETA: [f64; 3] = [1.2, 0.7, -0.3];
 
-/// A parametrization as its paper defines it.
-struct Parametrization {
+/// A parameterization as its paper defines it.
+struct Parameterization {
     /// The parameter of log θ.
     parameter: fn(&[f64]) -> Vec<f64>,
     /// The log density of the parameter, up to a constant.
@@ -52,7 +52,7 @@ fn diagonal(entries: impl Fn(usize) -> f64, d: usize) -> Vec<f64> {
     (0..d * d).map(|k| if k / d == k % d { entries(k / d) } else { 0.0 }).collect()
 }
 
-const EXPANDED_MEAN: Parametrization = Parametrization {
+const EXPANDED_MEAN: Parameterization = Parameterization {
     h: 0.02,
     parameter: |y| y.iter().map(|y| y.exp()).collect(),
     log_density: |theta| {
@@ -61,14 +61,14 @@ const EXPANDED_MEAN: Parametrization = Parametrization {
     metric: |theta| diagonal(|j| theta[j], 3),
 };
 
-const EXPANDED_NATURAL: Parametrization = Parametrization {
+const EXPANDED_NATURAL: Parameterization = Parameterization {
     h: 0.01,
     parameter: |y| y.to_vec(),
     log_density: |y| log_likelihood(&softmax(y)) + y.iter().map(|y| ALPHA * y - y.exp()).sum::<f64>(),
     metric: |y| diagonal(|j| (-y[j]).exp(), 3),
 };
 
-const REDUCED_MEAN: Parametrization = Parametrization {
+const REDUCED_MEAN: Parameterization = Parameterization {
     h: 0.002,
     parameter: |y| softmax(y)[..2].to_vec(),
     log_density: |omega| {
@@ -80,7 +80,7 @@ const REDUCED_MEAN: Parametrization = Parametrization {
     },
 };
 
-const REDUCED_NATURAL: Parametrization = Parametrization {
+const REDUCED_NATURAL: Parameterization = Parameterization {
     h: 0.002,
     parameter: |y| vec![y[0] - y[2], y[1] - y[2]],
     log_density: |eta| {
@@ -105,28 +105,28 @@ fn derivative(f: impl Fn(&[f64]) -> f64, x: &[f64], k: usize) -> f64 {
 }
 
 /// Returns M ∇ log p + Γ by differences.
-fn drift(parametrization: &Parametrization, x: &[f64]) -> Vec<f64> {
-    let (d, m) = (x.len(), (parametrization.metric)(x));
+fn drift(parameterization: &Parameterization, x: &[f64]) -> Vec<f64> {
+    let (d, m) = (x.len(), (parameterization.metric)(x));
     let row = |j: usize| {
         let term = |k: usize| {
-            let divergence = derivative(|x| (parametrization.metric)(x)[j * d + k], x, k);
-            m[j * d + k] * derivative(parametrization.log_density, x, k) + divergence
+            let divergence = derivative(|x| (parameterization.metric)(x)[j * d + k], x, k);
+            m[j * d + k] * derivative(parameterization.log_density, x, k) + divergence
         };
         (0..d).map(term).sum::<f64>()
     };
     (0..d).map(row).collect()
 }
 
-fn check<D>(dynamics: D, parametrization: &Parametrization)
+fn check<D>(dynamics: D, parameterization: &Parameterization)
 where
     D: Dynamics<FullGradient> + Dynamics<MinibatchGradient> + Copy + std::fmt::Debug,
 {
     let target = categorical(ALPHA, &COUNTS);
-    let (before, h) = ((parametrization.parameter)(&LOG_THETA), parametrization.h);
-    let expected: Vec<f64> = drift(parametrization, &before).iter().map(|drift| 0.5 * h * drift).collect();
+    let (before, h) = ((parameterization.parameter)(&LOG_THETA), parameterization.h);
+    let expected: Vec<f64> = drift(parameterization, &before).iter().map(|drift| 0.5 * h * drift).collect();
     let step = |mut chain: Box<dyn Chain>| {
         chain.step().unwrap();
-        let after = (parametrization.parameter)(chain.position());
+        let after = (parameterization.parameter)(chain.position());
         after.iter().zip(&before).map(|(after, before)| after - before).collect::<Vec<f64>>()
     };
     let full: Vec<Vec<f64>> =
@@ -138,7 +138,7 @@ where
         assert!(expected[j].abs() > 8.0 * super::mean(full.iter().map(|moved| moved[j])).1, "{dynamics:?}: no power");
         for k in 0..=j {
             let products = full.iter().map(|moved| (moved[j] - expected[j]) * (moved[k] - expected[k]));
-            let covariance = h * (parametrization.metric)(&before)[j * d + k];
+            let covariance = h * (parameterization.metric)(&before)[j * d + k];
             assert_mean(products, covariance, &format!("{dynamics:?}: covariance {j} {k}"));
         }
     }

@@ -39,7 +39,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Returns the files of a directory that only this process knows.
+    /// Returns the files of a directory that no other process uses.
     fn unshared(root: &Path) -> Self {
         Self { root: root.to_path_buf(), unfinished: AtomicU64::new(0), pending: Mutex::default(), lock: None }
     }
@@ -143,7 +143,7 @@ struct RunArrays {
 }
 
 impl Store {
-    /// Returns a store in an empty directory that only this process knows.
+    /// Returns a store in an empty directory that no other process uses.
     pub(super) fn create(path: &Path) -> Self {
         Self::with_files(path, Files::unshared(path))
     }
