@@ -126,7 +126,7 @@ impl LaplaceApproximation {
             mode.predicted_gain = gain.is_finite().then_some(gain);
             if gain <= NEGLIGIBLE_GAIN {
                 if steps > 0 {
-                    mode.ending =
+                    mode.outcome =
                         if gain <= self.search.tolerance { SearchOutcome::Converged } else { SearchOutcome::Stalled };
                 }
                 return Ok(factor);

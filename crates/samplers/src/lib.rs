@@ -10,7 +10,7 @@ pub mod law;
 pub mod metric;
 pub mod metropolis;
 pub mod per_parameter;
-mod prediction;
+pub mod prediction;
 pub mod presets;
 pub mod run;
 pub mod schedule;

@@ -113,7 +113,8 @@ pub mod gradient {
         MinibatchGradient, NoiseCovariance, NoiseReduction, Oracle, OracleState, Recenter, Saga, Svrg,
     };
     pub use sgmcmc_gradient::evaluator::{Analytic, AnalyticModel, ConditionOn, Evaluator, ModelIdentity, Target};
-    pub use sgmcmc_gradient::layout::Split;
+    pub use sgmcmc_gradient::fingerprint::Fingerprinter;
+    pub use sgmcmc_gradient::layout::{Block, Split};
     pub use sgmcmc_gradient::{BatchSizeError, Closure, Error, Fingerprint, Result, settings};
 }
 
@@ -147,6 +148,7 @@ pub mod algorithms {
         Adaptation, Covariance, DualAveraging, Hmc, HmcBfgs, InverseHessian, Mala, Qnhmc, QuasiNewtonMass,
         RiemannianMala, WarmUp,
     };
+    pub use sgmcmc_samplers::prediction::PredictionPlan;
     pub use sgmcmc_samplers::step_size::{StepBlock, StepContext, StepSchedule};
 }
 
@@ -194,10 +196,10 @@ pub mod tuning {
 /// Parts of a fit.
 pub mod fit {
     pub use sgmcmc_fit::{
-        Bias, BlockDiscrepancy, BlockDraws, BlockNoise, Calibration, ChainDraws, ChainOutcome, Communication,
-        CorrectedMean, DirectionBias, Efficiency, EstimatorNoise, Finding, FitDifference, FssdOptions, Group,
-        IntervalKind, NoisePoint, NoiseReport, PointwiseLogLikelihood, PredictedBias, Predictions, Predictive,
-        PredictiveInterval, RankTest, RunInfo, Severity, ShardInfo, Shift, SteinDiscrepancies, StepHalving,
+        Bias, Calibration, ChainDraws, ChainOutcome, Communication, CorrectedMean, DirectionBias, Efficiency,
+        EstimatorNoise, Finding, FitDifference, FssdOptions, Group, IntervalKind, NoisePoint, NoiseReport,
+        ParameterDiscrepancy, ParameterDraws, ParameterNoise, PointwiseLogLikelihood, PredictedBias, Predictions,
+        Predictive, PredictiveInterval, RankTest, RunInfo, Severity, ShardInfo, Shift, SteinDiscrepancies, StepHalving,
         SummaryOptions, SummaryOrder, Tempering, Thresholds, TuningRecord, ValueDifference, Variable, ZeroVariance,
     };
 }
@@ -226,7 +228,7 @@ pub mod storage {
     #[doc(inline)]
     pub use sgmcmc_storage::output;
     pub use sgmcmc_storage::{
-        Error, FileCheckpoints, FileError, FilePosition, Problem, Result, fits, mapped, memory_limit, read,
+        Error, FileCheckpoints, FileError, FilePosition, Problem, Result, fits, limit, mapped, memory_limit, read,
         set_memory_limit, source,
     };
 }

@@ -174,11 +174,11 @@ pub enum Problem {
         format: &'static str,
     },
 
-    /// A name whose ending belongs to no format.
-    #[error("the name stands for no format: let it end in {endings}")]
+    /// A name whose extension belongs to no format.
+    #[error("the name stands for no format: let it end in {extensions}")]
     UnknownExtension {
-        /// The endings of the formats.
-        endings: String,
+        /// The extensions of the formats.
+        extensions: String,
     },
 
     /// A format that is not compiled in.

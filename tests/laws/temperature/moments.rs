@@ -254,7 +254,7 @@ fn with_an_accept_step() {
     assert_moments(RiemannianMala::new(wavy()), (10.0 * S, 1.5), 20_000, Bias::NONE);
     assert_moments(Hmc { steps: 3, ..Hmc::default() }, long, 10_000, Bias::NONE);
     let adapt = Some(DualAveraging::new(1000));
-    let qnhmc = Qnhmc { steps: 3, learning: Adaptation::First(500), adapt, ..Qnhmc::default() };
+    let qnhmc = Qnhmc { steps: 3, adaptation: Adaptation::First(500), adapt, ..Qnhmc::default() };
     assert_moments(qnhmc, long, 10_000, Bias::NONE);
     assert_moments(HmcBfgs { steps: 3, ..HmcBfgs::default() }, long, 10_000, Bias::NONE);
 }

@@ -108,7 +108,7 @@ fn gibbs_within_sgnht_tends_to_the_joint_law() {
 fn gibbs_within_every_kernel_that_accepts_or_rejects_keeps_the_joint_law() {
     assert_bivariate("MALA", Mala::default(), 0.2, 0.0);
     assert_bivariate("HMC", Hmc { steps: 3, ..Hmc::default() }, 0.1, 0.0);
-    assert_bivariate("QNHMC", Qnhmc { steps: 3, learning: Adaptation::First(500), ..Qnhmc::default() }, 0.05, 0.0);
+    assert_bivariate("QNHMC", Qnhmc { steps: 3, adaptation: Adaptation::First(500), ..Qnhmc::default() }, 0.05, 0.0);
     assert_bivariate("HMC-BFGS", HmcBfgs { steps: 3, ..HmcBfgs::default() }, 0.1, 0.0);
     assert_bivariate("corrected Langevin", RiemannianMala::new(Metric::diagonal(|_, m| m.fill(0.5))), 0.3, 0.0);
 }

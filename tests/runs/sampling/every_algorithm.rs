@@ -29,9 +29,9 @@ macro_rules! over_all_algorithms {
             Hamcmc::default(), Hamcmc { memory: 5, lambda: 0.1, gamma: InitialScale::Newest(0.1) });
         over_all_algorithms!(@exact $check: Mala::default(), Mala { adapt: SEARCH, ..Mala::default() }, Hmc::default(),
             Hmc { jitter: 0.5, adapt: SEARCH, ..Hmc::default() }, Hmc { warm_up: Some(WarmUp::diagonal(20)), ..Hmc::default() },
-            Hmc { jitter: 0.5, warm_up: Some(WarmUp::dense(20)), ..Hmc::default() }, Qnhmc { learning: Adaptation::First(16), ..QNHMC },
-            Qnhmc { inverse_hessian: InverseHessian::Lbfgs { memory: 3, gamma: InitialScale::Newest(1.0) }, learning: Adaptation::Continual, ..QNHMC },
-            Qnhmc { mass: PUBLISHED, learning: Adaptation::First(16), ..QNHMC },
+            Hmc { jitter: 0.5, warm_up: Some(WarmUp::dense(20)), ..Hmc::default() }, Qnhmc { adaptation: Adaptation::First(16), ..QNHMC },
+            Qnhmc { inverse_hessian: InverseHessian::Lbfgs { memory: 3, gamma: InitialScale::Newest(1.0) }, adaptation: Adaptation::Continual, ..QNHMC },
+            Qnhmc { mass: PUBLISHED, adaptation: Adaptation::First(16), ..QNHMC },
             Qnhmc { mass: PUBLISHED, inverse_hessian: InverseHessian::Lbfgs { memory: 3, gamma: InitialScale::Newest(1.0) }, ..QNHMC },
             HmcBfgs { adapt: SEARCH, ..HmcBfgs::default() }, RiemannianMala::new(shrinking()));
     };
@@ -70,7 +70,7 @@ const QNHMC: Qnhmc = Qnhmc {
     jitter: 0.0,
     mass: QuasiNewtonMass::Whitening,
     inverse_hessian: InverseHessian::Bfgs,
-    learning: Adaptation::Continual,
+    adaptation: Adaptation::Continual,
     adapt: None,
 };
 

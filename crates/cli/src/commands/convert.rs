@@ -13,12 +13,12 @@ use crate::output;
 
 /// Returns the text below the arguments of `convert`.
 fn help() -> String {
-    let endings: Vec<String> = fits::endings().into_iter().map(|ending| format!(".{ending}")).collect();
+    let extensions: Vec<String> = fits::extensions().into_iter().map(|ending| format!(".{ending}")).collect();
     format!(
         "Example: sgmcmc convert fit.sgmcmc fit.zarr\n\nExtensions: {}\n\n\
          The output is written to a temporary name and renamed when it is complete. With --force, a directory is replaced\n\
          only if all of its files belong to a fit that was written by this program or the library.",
-        endings.join(", ")
+        extensions.join(", ")
     )
 }
 

@@ -127,8 +127,8 @@ impl Suite {
         self.check("corrected Langevin", RiemannianMala::new(metric()), FullGradient, SCALE)?;
         let (steps, jitter) = (2, 0.3);
         self.check("HMC", Hmc { steps, jitter, ..Hmc::default() }, FullGradient, 0.05 * SCALE)?;
-        let (learning, adapt) = (Adaptation::First(300), Some(DualAveraging::new(600)));
-        self.check("QNHMC", Qnhmc { steps, jitter, learning, adapt, ..Qnhmc::default() }, FullGradient, 1e-3)
+        let (adaptation, adapt) = (Adaptation::First(300), Some(DualAveraging::new(600)));
+        self.check("QNHMC", Qnhmc { steps, jitter, adaptation, adapt, ..Qnhmc::default() }, FullGradient, 1e-3)
     }
 
     #[cfg(feature = "nuts")]

@@ -29,7 +29,7 @@ pub static STREAMED: LazyLock<Vec<Format>> = LazyLock::new(|| {
 
 /// The endings of the formats that can be saved and have a streaming sink.
 pub static STREAMED_ENDINGS: LazyLock<Vec<&'static str>> =
-    LazyLock::new(|| STREAMED.iter().filter(|format| format.can_save()).map(|format| format.ending()).collect());
+    LazyLock::new(|| STREAMED.iter().filter(|format| format.can_save()).map(|format| format.extension()).collect());
 
 /// A sink of any format.
 pub enum AnySink {

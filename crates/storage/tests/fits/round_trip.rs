@@ -57,7 +57,7 @@ fn the_native_format_keeps_everything() {
 fn streamed_draws_are_those_of_a_fit() {
     for format in STREAMED.iter().copied() {
         let directory = tempfile::tempdir().unwrap();
-        let at = directory.path().join(format!("run.{}", format.ending()));
+        let at = directory.path().join(format!("run.{}", format.extension()));
         let make = sinks(format, &at);
         for number in 0..2 {
             let mut sink = make(number);
