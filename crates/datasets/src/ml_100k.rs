@@ -52,6 +52,10 @@ pub struct MovieLens100k {
 /// A published split into training and test ratings.
 ///
 /// `U1` to `U5` are the folds of a five-fold cross-validation. `Ua` and `Ub` have ten test ratings per user.
+///
+/// # Examples
+///
+/// See [`ml_100k_fold`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the variants are the published names, which the documentation of the type explains")]
 pub enum Fold {

@@ -23,7 +23,7 @@ fn runs_take_any_search() {
     let (model, data, start) = (logistic::model(), simulated.posterior.data().clone(), &simulated.start);
     let mut evaluator = simulated.posterior.evaluator(start).unwrap();
     let exact = LbfgsSearch::default().run(evaluator.as_mut(), &[0.0; 6]).unwrap();
-    assert_eq!(exact.ending, SearchOutcome::Converged);
+    assert_eq!(exact.outcome, SearchOutcome::Converged);
 
     let run = sgldcv(&model, &data, 1e-3).find_mode(LbfgsSearch::default()).minibatch(50).seed(4);
     let fit = run.sample(start, 20).unwrap();
@@ -78,7 +78,7 @@ fn a_search_that_does_not_arrive_is_continued() {
     let exact = LbfgsSearch::default().run(evaluator().as_mut(), &[0.0; 6]).unwrap();
     let full = LbfgsSearch { max_iterations: 1, ..LbfgsSearch::default() };
     let first = full.run(evaluator().as_mut(), &[0.0; 6]).unwrap();
-    assert_eq!(first.ending, SearchOutcome::IterationLimit);
+    assert_eq!(first.outcome, SearchOutcome::IterationLimit);
     let find = |minibatch| {
         AutoSearch { full, minibatch }.find(evaluator(), Some(WithoutReplacement::new(50)), &[0.0; 6]).unwrap()
     };
@@ -96,7 +96,7 @@ fn a_search_that_does_not_arrive_is_continued() {
     assert_eq!(mode.outcome, SearchOutcome::Stalled);
     assert!(mode.predicted_gain.unwrap() > NEGLIGIBLE_GAIN && !mode.is_close(), "{mode}");
     let cut_short = find(ModeSearch { max_iterations: 3, ..ModeSearch::default() });
-    assert_eq!(cut_short.ending, SearchOutcome::IterationLimit);
+    assert_eq!(cut_short.outcome, SearchOutcome::IterationLimit);
 }
 
 /// The better of the two points is kept.

@@ -17,7 +17,7 @@ fn of_an_unscaled_regression() {
     for seed in 0..3 {
         let (target, exact) = earnings(1192, seed);
         let fit = LaplaceApproximation { seed, ..Default::default() }.fit(&target, &start(), 2000).unwrap();
-        assert_eq!(fit.mode().unwrap().ending, SearchOutcome::Converged);
+        assert_eq!(fit.mode().unwrap().outcome, SearchOutcome::Converged);
         assert!(fit.summary().warnings().is_empty());
         let summary = fit.summary();
         for ((name, row), exact) in summary.names().iter().zip(summary.rows()).zip(exact) {
@@ -64,8 +64,8 @@ fn stalled_searches_are_reported_unless_they_are_close() {
     let simulated = Logistic::simulate(200, 3);
     let fit = LaplaceApproximation::default().fit(&simulated.posterior, &simulated.start, 200).unwrap();
     let mode = fit.mode().unwrap().clone();
-    let with = |ending, predicted_gain| fit.clone().with_mode(Some(Mode { ending, predicted_gain, ..mode.clone() }));
-    for (ending, gain, reported) in [
+    let with = |outcome, predicted_gain| fit.clone().with_mode(Some(Mode { outcome, predicted_gain, ..mode.clone() }));
+    for (outcome, gain, reported) in [
         (SearchOutcome::Converged, None, false),
         (SearchOutcome::Stalled, Some(0.004), false),
         (SearchOutcome::Stalled, Some(0.3), true),
@@ -73,14 +73,14 @@ fn stalled_searches_are_reported_unless_they_are_close() {
         (SearchOutcome::IterationLimit, None, true),
         (SearchOutcome::IterationLimit, Some(1e-4), false),
     ] {
-        let fit = with(ending, gain);
+        let fit = with(outcome, gain);
         let warned = fit.summary().warnings().iter().any(|warning| warning.contains("the mode search"));
-        assert_eq!(warned, reported, "{ending:?} {gain:?}");
+        assert_eq!(warned, reported, "{outcome:?} {gain:?}");
         let check = fit.check();
         let finding = check.findings().iter().find(|finding| finding.what.contains("the mode search"));
-        assert_eq!(finding.is_some(), reported, "{ending:?} {gain:?}");
+        assert_eq!(finding.is_some(), reported, "{outcome:?} {gain:?}");
         if let Some(finding) = finding {
-            let remedy = if ending == SearchOutcome::Stalled { "standardize the data" } else { "more iterations" };
+            let remedy = if outcome == SearchOutcome::Stalled { "standardize the data" } else { "more iterations" };
             assert!(finding.remedy.contains(remedy), "{}", finding.remedy);
         }
     }

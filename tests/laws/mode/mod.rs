@@ -178,7 +178,7 @@ fn lbfgs_curvature_and_laplace_of_a_gaussian() {
     assert!(relative_error(&product, &exact) < 1e-9);
 
     let fit = LaplaceApproximation { seed: 3, ..Default::default() }.fit(&target, &full([d], 3.0), 20_000).unwrap();
-    assert_eq!(fit.mode().unwrap().ending, SearchOutcome::Converged);
+    assert_eq!(fit.mode().unwrap().outcome, SearchOutcome::Converged);
     let chain = &fit.chains()[0];
     let covariance: Vec<f64> = linear::covariance(&chain.rows().flatten().copied().collect::<Vec<_>>(), d);
     let identity = linear::multiply(&covariance, &precision, d);
@@ -216,7 +216,7 @@ fn lbfgs_finds_its_way() {
         refused(LbfgsSearch { tolerance: 0.0, ..Default::default() }).unwrap_err().to_string().contains("tolerance")
     );
     let short = refused(LbfgsSearch { max_iterations: 1, ..Default::default() }).unwrap();
-    assert_eq!((short.iterations, short.ending), (1, SearchOutcome::IterationLimit));
+    assert_eq!((short.iterations, short.outcome), (1, SearchOutcome::IterationLimit));
 }
 
 /// With the Laplace covariance as the preconditioner, h = 0.1 suits all directions.

@@ -108,6 +108,10 @@ pub trait Visitor {
 }
 
 /// A source of the leaves of a rebuilt tree. The argument `like` is the corresponding leaf of the template.
+///
+/// # Examples
+///
+/// See [`TensorTree::rebuild`].
 pub trait Source {
     /// Returns the next leaf, a float tensor.
     fn float<const D: usize>(&mut self, like: &Tensor<D>) -> Tensor<D>;

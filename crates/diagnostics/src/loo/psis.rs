@@ -3,7 +3,7 @@
 use super::log_sum_exp;
 use crate::order::order;
 
-/// Smoothed importance weights.
+/// SmoothedWeights importance weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SmoothedWeights {
     /// The logarithms of the normalized weights.

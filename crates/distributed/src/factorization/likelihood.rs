@@ -3,6 +3,10 @@
 use sgmcmc_gradient::{Result, settings};
 
 /// The log-likelihood of an entry, and its derivative with respect to the predicted entry.
+///
+/// # Examples
+///
+/// See [`EntryLikelihood`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EntryTerm {
     /// The log-likelihood.

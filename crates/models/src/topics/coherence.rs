@@ -9,6 +9,10 @@ use super::corpus::{Corpus, Document};
 /// A measure of the coherence of the top words of a topic.
 ///
 /// D(v) is the number of documents with word v, D(v, w) of those with both words, and D of all documents.
+///
+/// # Examples
+///
+/// See [`TopicsFit::coherence`](super::TopicsFit::coherence).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Coherence {

@@ -52,6 +52,20 @@ const PROBES: usize = 30;
 /// the Hessian does not exist.
 ///
 /// With more than 300 coordinates M is diagonal and comes from the Hessian at the mode.
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::gradient::Target as _;
+/// use sgmcmc::prelude::*;
+/// use sgmcmc::tuning::NormalApproximation;
+///
+/// let model = Model::density(|theta: Tensor<1>| (theta - 2.0).square().sum() * -2.0);
+/// let mut evaluator = model.with(&Dataset::none()).evaluator(&zeros([2]))?;
+/// let approximation = NormalApproximation::new(evaluator.as_mut(), &[2.0, 2.0])?;
+/// assert!(approximation.variances().iter().all(|variance| (variance - 0.25).abs() < 1e-6));
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct NormalApproximation {
     pub(super) center: Vec<f64>,

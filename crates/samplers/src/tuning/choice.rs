@@ -6,6 +6,10 @@ use crate::hamiltonian::Baoab;
 use crate::law::{Direction, LinearStep};
 
 /// An algorithm that tuning chooses from.
+///
+/// # Examples
+///
+/// See [`WhitenedProblem`](super::WhitenedProblem).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Candidate {
     /// [`PreconditionedSgld`](crate::langevin::PreconditionedSgld).

@@ -111,7 +111,7 @@ fn a_full_disk_never_leaves_an_incomplete_fit_that_looks_complete() {
 #[test]
 fn a_full_disk_leaves_the_old_file_of_a_format_that_is_not_read() {
     let formats = fits::formats().filter(|format| format.is_available() && format.can_save() && !format.can_open());
-    for ending in formats.map(Format::ending) {
+    for ending in formats.map(Format::extension) {
         for fault in [Fault::Fail, Fault::FailFrom] {
             for at in 0.. {
                 let (directory, path) = prepared(ending, true);

@@ -18,7 +18,7 @@ use sgmcmc_storage::fits::{self, Format};
 /// The endings of the formats that can be saved and opened and are compiled in.
 pub static ENDINGS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let formats = fits::formats().filter(|format| format.can_save() && format.can_open() && format.is_available());
-    formats.map(Format::ending).collect()
+    formats.map(Format::extension).collect()
 });
 
 /// The formats with a streaming sink that are compiled in.

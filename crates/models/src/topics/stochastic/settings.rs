@@ -35,6 +35,10 @@ pub enum TopicKernel {
 }
 
 /// The estimate of the counts of all documents from those of a minibatch.
+///
+/// # Examples
+///
+/// See [`StochasticSampler::variance_reduction`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VarianceReduction {
