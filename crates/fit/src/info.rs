@@ -113,8 +113,8 @@ pub struct RunInfo {
     /// The number of iterations of each chain whose log posterior was not finite. M interleaved chains share those of
     /// their run equally.
     pub undefined: Vec<u64>,
-    /// The run time of each chain in seconds, with burn-in. For a resumed chain, the time since it was resumed. M
-    /// interleaved chains share the time of their run equally.
+    /// The run time of each chain in seconds, with burn-in. For a resumed chain it includes the time before, up to the
+    /// checkpoint. M interleaved chains share the time of their run equally.
     pub seconds: Vec<f64>,
     /// The bias of the chains, if it was examined.
     pub bias: Bias,
