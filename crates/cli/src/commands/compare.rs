@@ -98,7 +98,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         let paths = arguments.fits.iter().map(|path| path.to_string_lossy().into_owned());
         models.iter_mut().zip(paths).for_each(|(model, path)| model.name = path);
     }
-    if let [model] = &models[..] {
+    let is_text = matches!(arguments.format, Format::Table | Format::Markdown);
+    if let ([model], true) = (&models[..], is_text) {
         let table = pareto_table(std::slice::from_ref(model));
         return print(&format!("{}\n{table}", model.text));
     }

@@ -131,7 +131,10 @@ impl Arguments {
             plotter = plotter.title(title);
         }
         let all: Vec<&str> = names.iter().map(String::as_str).collect();
-        let one = || all.first().copied().unwrap_or_default();
+        let one = || match all[..] {
+            [name] => Ok(name),
+            _ => Err(Error::OneValue(all.len())),
+        };
         let plot = match self.kind {
             Kind::Trace => plotter.trace("*"),
             Kind::Density => plotter.density("*"),
@@ -143,7 +146,7 @@ impl Arguments {
             Kind::Forest => plotter.forest(&[]),
             Kind::Pair => plotter.pair(&all),
             Kind::Parallel => plotter.parallel(&all),
-            Kind::Prior => plotter.stored_prior(one()),
+            Kind::Prior => plotter.stored_prior(one()?),
             Kind::Energy => plotter.energy(),
             Kind::Statistic => plotter.statistic(self.name(names, "log_posterior")?),
             Kind::ParetoK => plotter.pareto_k(),

@@ -44,6 +44,11 @@ fn models_are_compared() {
         (json[1]["diff"].as_f64().unwrap() - 5.0).abs() < 1e-9 && json[0]["weight"].as_f64().unwrap() > 0.99,
         "{json}"
     );
+    let json = stdout(&sgmcmc(&["compare", text(&one), "-f", "json"]));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((json[0]["diff"].as_f64(), json[0]["weight"].as_f64()), (Some(0.0), Some(1.0)), "{json}");
+    let csv = stdout(&sgmcmc(&["compare", text(&one), "-f", "csv"]));
+    assert_eq!((csv.lines().count(), csv.lines().next().unwrap().starts_with(",elpd,se")), (2, true), "{csv}");
     let alone = stdout(&sgmcmc(&["compare", text(&one)]));
     assert!(alone.starts_with("elpd_loo -5.8"), "{alone}");
 }

@@ -45,6 +45,7 @@ fn plots_are_files_or_text() {
     for (arguments, part) in [
         (&["plot", "energy", text(&path), "-o", "x.svg"][..], "no statistic `energy`"),
         (&["plot", "prior", text(&path), "mu", "-o", "x.svg"], "with_prior"),
+        (&["plot", "prior", text(&path), "b*", "-o", "x.svg"], "2 were named"),
         (&["plot", "trace", text(&path), "gamma"], "gamma"),
         (&["plot", "trace", text(&path), "-o", text(&file)], "--force"),
         (&["plot", "trace", text(&path), "-o", "x.pdf"], ".svg"),
