@@ -177,6 +177,27 @@ impl RunInfo {
         }
     }
 
+    /// Returns a statistic of the draws in words: "step size" for `weight`, and for `log_posterior` that it is estimated
+    /// from minibatches if it is. Other names are returned unchanged.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::fit::RunInfo;
+    ///
+    /// let info = RunInfo { minibatch: Some(500.0), ..RunInfo::default() };
+    /// assert_eq!(info.describe_statistic("log_posterior"), "log posterior, estimated from minibatches");
+    /// assert_eq!(RunInfo::default().describe_statistic("log_posterior"), "log posterior");
+    /// ```
+    pub fn describe_statistic<'n>(&self, name: &'n str) -> &'n str {
+        match name {
+            "weight" => "step size",
+            "log_posterior" if self.minibatch.is_some() => "log posterior, estimated from minibatches",
+            "log_posterior" => "log posterior",
+            name => name,
+        }
+    }
+
     /// Returns whether the gradient estimator has a smaller variance than plain minibatches.
     pub fn has_reduced_variance(&self) -> bool {
         ["ControlVariate", "Svrg", "Saga"].iter().any(|name| self.gradient.starts_with(name))

@@ -56,7 +56,7 @@ Without --output, the kinds marked (terminal) are drawn as text. `statistic`, `l
 statistic or of an observed variable instead of parameters.
 
 Examples:
-  Example: sgmcmc plot trace fit.sgmcmc 'beta[5]'           in the terminal
+  sgmcmc plot trace fit.sgmcmc 'beta[5]'           in the terminal
   sgmcmc plot trace fit.sgmcmc 'beta[5]' -o trace.svg
   sgmcmc plot forest fit.sgmcmc 'beta*' '~beta[0]' -o forest.svg
   sgmcmc plot statistic fit.sgmcmc log_posterior";
@@ -170,7 +170,7 @@ impl Arguments {
         let mut charts = Vec::new();
         if self.kind == Kind::Statistic {
             let name = self.name(names, "log_posterior")?;
-            charts.push(self.titled(fit, name).text_statistic(name)?);
+            charts.push(self.titled(fit, fit.info().describe_statistic(name)).text_statistic(name)?);
         } else {
             let shown = if self.kind.takes_parameters() { names } else { return Err(Error::NeedsOutput) };
             for name in shown.iter().take(CHARTS) {

@@ -77,9 +77,9 @@ pub(super) fn statistics(fit: &Fit) -> Result<String> {
         let Some(first) = finite.next() else { continue };
         let constant = finite.all(|value| value.to_bits() == first.to_bits());
         if constant {
-            constants.push(format!("{} {}", title(fit, name), super::html::short(*first)));
+            constants.push(format!("{} {}", fit.info().describe_statistic(name), super::html::short(*first)));
         } else {
-            html += &figure(&plot::over_iterations(&lines, &panel(title(fit, name)))?);
+            html += &figure(&plot::over_iterations(&lines, &panel(fit.info().describe_statistic(name)))?);
         }
     }
     let energies: Vec<&[f64]> = fit.chains().iter().filter_map(|chain| chain.stat("energy")).collect();
@@ -96,16 +96,6 @@ pub(super) fn statistics(fit: &Fit) -> Result<String> {
         let _ = write!(html, "<p class=\"hint\">The first {MAX_STATISTICS} of {} statistics.</p>", names.len());
     }
     Ok(html)
-}
-
-/// Returns the title of a statistic.
-fn title<'n>(fit: &Fit, name: &'n str) -> &'n str {
-    match name {
-        "weight" => "step size",
-        "log_posterior" if fit.info().minibatch.is_some() => "log posterior, estimated from minibatches",
-        "log_posterior" => "log posterior",
-        name => name,
-    }
 }
 
 impl Report<'_> {

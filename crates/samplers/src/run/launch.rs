@@ -12,7 +12,7 @@ use super::chain_group::{self, ChainGroup, PendingChain};
 use super::checkpoint::{RunFingerprint, Schedules};
 use super::driver::ChainResult;
 use super::guard::guard;
-use super::plan::Plan;
+use super::plan::{Labels, Plan};
 use super::starts::ChainStart;
 use super::{ModePlan, Sampler, Starts};
 use crate::chain::{Chain, ChainSpec, GradientChain};
@@ -130,7 +130,7 @@ where
         let indices = plan.chain_indices();
         let mut chains = indices.clone().map(resolve).collect::<Result<Vec<_>>>()?;
         let Some(first) = chains.first() else { return Err(Error::EmptyModel) };
-        let layout = first.evaluator.layout().clone();
+        let layout = Labels::add_all(&plan.labels, first.evaluator.layout().clone())?;
         let split = if plan.held.is_empty() { None } else { Some(Split::new(&layout, &plan.held)?) };
         let dim = split.as_ref().map_or(layout.dim(), |split| split.layout().dim());
         let workspace = self.dynamics.workspace(dim).saturating_mul(chains.len());
