@@ -183,6 +183,8 @@ impl Fit {
         let mut fit = self.clone();
         fit.chains = self.chains.iter().zip(&kept).map(|(chain, (_, indices))| chain.only(indices)).collect();
         fit.groups = self.groups_of(&kept);
+        // The plan was for all draws.
+        fit.info.planned = None;
         fit
     }
 }

@@ -84,7 +84,8 @@ struct Head {
 /// # Ok::<(), sgmcmc::Error>(())
 /// ```
 pub fn saved_fit(store: &dyn CheckpointStore, chains: impl IntoIterator<Item = usize>) -> Result<Option<Fit>> {
-    let (mut draws, mut outcomes, mut seconds, mut common) = (Vec::new(), Vec::new(), Vec::new(), None::<Head>);
+    let (mut draws, mut outcomes, mut seconds) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut planned, mut common) = (None, None::<Head>);
     for chain in chains {
         let Some(bytes) = store.load(chain)? else { continue };
         let saved: Saved = decode(unseal(&bytes)?)?;
@@ -106,6 +107,7 @@ pub fn saved_fit(store: &dyn CheckpointStore, chains: impl IntoIterator<Item = u
         seconds.extend(recorded.iter().map(|_| saved.cursor.seconds / recorded.len() as f64));
         for chain in recorded {
             let complete = share > 0 && chain.len() >= share;
+            planned = planned.max((share > 0).then_some(share));
             outcomes.push(if complete { ChainOutcome::Complete } else { ChainOutcome::Stopped });
             draws.push(chain);
         }
@@ -118,7 +120,8 @@ pub fn saved_fit(store: &dyn CheckpointStore, chains: impl IntoIterator<Item = u
     if draws.is_empty() {
         return Ok(None);
     }
-    let info = RunInfo { algorithm, gradient, observations, seed, burn_in, thin, seconds, ..RunInfo::default() };
+    let info =
+        RunInfo { algorithm, gradient, observations, seed, burn_in, thin, seconds, planned, ..RunInfo::default() };
     Ok(Some(Fit::new(layout, draws)?.with_outcomes(outcomes)?.with_info(info)))
 }
 

@@ -80,7 +80,7 @@ where
         let (layout, mode) = (prepared.layout.clone(), prepared.mode.clone());
         let observations = prepared.chains.first().map_or(0, |start| start.evaluator.observations());
         let chains = self.run(&self.plan, prepared, draws, |_| Memory::default())?;
-        let info = self.info(observations, &chains);
+        let info = self.info(observations, mode.is_some(), &chains);
         Ok(chain_group::fit(layout, chains, info)?.with_mode(mode))
     }
 
@@ -287,10 +287,12 @@ where
     }
 
     /// Returns the settings and the cost of the run.
-    fn info<O>(&self, observations: usize, chains: &[ChainResult<O>]) -> RunInfo {
+    fn info<O>(&self, observations: usize, has_mode: bool, chains: &[ChainResult<O>]) -> RunInfo {
+        let gradient = format!("{:?}", self.gradient);
+        let place = if has_mode && gradient.starts_with("ControlVariate") { " at the mode" } else { "" };
         RunInfo {
             algorithm: self.algorithm(),
-            gradient: format!("{:?}", self.gradient),
+            gradient: gradient + place,
             step_size: format!("{:?} at temperature {:?}", self.step_size, self.temperature),
             observations,
             interleaved: self.interleaved_chains(),

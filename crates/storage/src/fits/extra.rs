@@ -46,7 +46,11 @@ impl Extra {
 
     /// Adds the run information and the outcomes to a fit. A chain with fewer draws than planned stays stopped.
     pub(super) fn apply_to(self, file: &Path, fit: Fit) -> Result<Fit> {
-        let fit = fit.with_info(self.info.unwrap_or_default());
+        let mut info = self.info.unwrap_or_default();
+        let planned = self.planned.values().copied().max();
+        info.planned =
+            info.planned.or(planned.filter(|planned| fit.chains().iter().any(|chain| chain.len() < *planned)));
+        let fit = fit.with_info(info);
         if self.endings.len() != fit.chains().len() {
             return Ok(fit);
         }
