@@ -49,11 +49,13 @@ pub(crate) enum Kind {
     LooPit,
     /// Predictive check of an observed variable
     Predictive,
+    /// Share of ones against the predicted probability of an observed variable with the values 0 and 1
+    Reliability,
 }
 
 const HELP: &str = "\
-Without --output, the kinds marked (terminal) are drawn as text. `statistic`, `loo-pit` and `predictive` take the name of a
-statistic or of an observed variable instead of parameters.
+Without --output, the kinds marked (terminal) are drawn as text. `statistic`, `loo-pit`, `predictive` and `reliability` take
+the name of a statistic or of an observed variable instead of parameters.
 
 Examples:
   sgmcmc plot trace fit.sgmcmc 'beta[5]'           in the terminal
@@ -114,7 +116,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
 impl Kind {
     /// Returns whether the arguments after the fit are parameters.
     fn takes_parameters(self) -> bool {
-        !matches!(self, Self::Statistic | Self::LooPit | Self::Predictive | Self::ParetoK | Self::Energy)
+        !matches!(
+            self,
+            Self::Statistic | Self::LooPit | Self::Predictive | Self::Reliability | Self::ParetoK | Self::Energy
+        )
     }
 }
 
@@ -152,6 +157,7 @@ impl Arguments {
             Kind::ParetoK => plotter.pareto_k(),
             Kind::LooPit => plotter.loo_pit(self.name(names, "")?),
             Kind::Predictive => plotter.predictive(self.name(names, "")?),
+            Kind::Reliability => plotter.reliability(self.name(names, "")?),
         };
         Ok(plot?)
     }
