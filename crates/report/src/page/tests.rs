@@ -233,11 +233,10 @@ fn the_overview_has_the_convergence_of_the_worst_value_and_the_divergences() {
     let apart =
         fit("beta", 3, 2, 200, |chain, draw, i| scrambled(chain, draw, i) + if i == 2 { chain as f64 } else { 0.0 });
     let page = Report::new(&apart).limit(2).html().unwrap();
-    for part in
-        ["aria-label=\"ESS of beta[2]\"", "aria-label=\"R-hat of beta[2]\"", "beta[0]: no plots", "title=\"beta[2]\""]
-    {
+    for part in ["aria-label=\"ESS of beta[2]\"", "aria-label=\"R-hat of beta[2]\"", "title=\"beta[2]\""] {
         assert!(page.contains(part), "the page has no {part}");
     }
+    assert_eq!(page.matches(": no plots, others have").count(), 1);
     assert!(!page.contains("Divergences"));
     let mut chain = ChainDraws::new(2, vec!["diverging".to_owned()]);
     for draw in 0..50 {
