@@ -4,6 +4,7 @@ use std::error::Error;
 use std::ops::Range;
 use std::path::Path;
 
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::prelude::*;
 
 /// The label and the scale of an axis.
@@ -126,10 +127,43 @@ fn plain(value: f64, decimals: usize) -> String {
     if value.abs() >= 100_000.0 { format!("{value:e}") } else { format!("{value:.decimals$}") }
 }
 
-/// Returns the label of a coordinate.
-fn label(ticks: &[Tick], coordinate: f64) -> String {
-    let near = |tick: &&Tick| (tick.coordinate - coordinate).abs() < 1e-9;
-    ticks.iter().find(near).map_or_else(String::new, |tick| tick.label.clone())
+/// An axis with its range and its ticks.
+struct Scale {
+    range: Range<f64>,
+    ticks: Vec<Tick>,
+}
+
+impl Scale {
+    fn new(axis: Axis, values: impl Iterator<Item = f64>) -> Self {
+        let range = axis.range(values);
+        Self { ticks: axis.ticks(&range), range }
+    }
+}
+
+impl Ranged for Scale {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (low, high): (i32, i32)) -> i32 {
+        let share = (value - self.range.start) / (self.range.end - self.range.start);
+        low + (share * f64::from(high - low)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        let light = hint.weight().allow_light_points();
+        self.ticks.iter().filter(|_| !light).map(|tick| tick.coordinate).collect()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.range.clone()
+    }
+}
+
+impl ValueFormatter<f64> for Scale {
+    fn format_ext(&self, value: &f64) -> String {
+        let near = |tick: &&Tick| (tick.coordinate - value).abs() < 1e-9;
+        self.ticks.iter().find(near).map_or_else(String::new, |tick| tick.label.clone())
+    }
 }
 
 /// An entry of a legend.
@@ -168,9 +202,8 @@ pub fn save(path: &str, panels: &[Panel]) -> Result<(), Box<dyn Error>> {
     canvas.fill(&WHITE)?;
     for (area, panel) in canvas.split_evenly((rows, columns)).iter().zip(panels) {
         let points = || panel.series.iter().flat_map(|series| &series.points);
-        let (x, y) = (panel.x.range(points().map(|point| point.0)), panel.y.range(points().map(|point| point.1)));
-        let (x_ticks, y_ticks) = (panel.x.ticks(&x), panel.y.ticks(&y));
-        let coordinates = |ticks: &[Tick]| ticks.iter().map(|tick| tick.coordinate).collect::<Vec<_>>();
+        let x = Scale::new(panel.x, points().map(|point| point.0));
+        let y = Scale::new(panel.y, points().map(|point| point.1));
         // The legend has a strip of its own below the caption, so that it covers no data.
         let entries = legend(panel);
         let rows = entries.last().map_or(0, |entry| entry.position.1 + ROW);
@@ -190,15 +223,13 @@ pub fn save(path: &str, panels: &[Panel]) -> Result<(), Box<dyn Error>> {
             .margin_top(4)
             .x_label_area_size(36)
             .y_label_area_size(56)
-            .build_cartesian_2d(x.with_key_points(coordinates(&x_ticks)), y.with_key_points(coordinates(&y_ticks)))?;
+            .build_cartesian_2d(x, y)?;
         chart
             .configure_mesh()
             .disable_x_mesh()
             .light_line_style(WHITE)
             .x_desc(panel.x.label)
             .y_desc(panel.y.label)
-            .x_label_formatter(&|coordinate| label(&x_ticks, *coordinate))
-            .y_label_formatter(&|coordinate| label(&y_ticks, *coordinate))
             .draw()?;
         for series in &panel.series {
             let color = COLORS[series.color % COLORS.len()];
