@@ -3,7 +3,7 @@
 use sgmcmc::gradient::Error;
 use sgmcmc::prelude::*;
 use sgmcmc::run::{CheckpointInterval, InMemoryCheckpoints, saved_fit};
-use sgmcmc::storage::fits::NativeDraws;
+use sgmcmc::storage::fits::native::NativeDraws;
 
 const NAMES: [&str; 2] = ["theta[age]", "theta[income]"];
 
