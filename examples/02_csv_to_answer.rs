@@ -23,7 +23,7 @@ use flags::Flags;
 use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;
 use sgmcmc::Axis;
-use sgmcmc::data::{Contrast, Design, Levels};
+use sgmcmc::data::{Contrast, DesignMatrix, Levels};
 use sgmcmc::distributions::*;
 use sgmcmc::functions::linear;
 use sgmcmc::predictive::PredictiveOptions;
@@ -66,10 +66,11 @@ fn main() -> sgmcmc::Result<ExitCode> {
     let column = |name: &str| -> sgmcmc::Result<Vec<f64>> { Ok(table.columns.get(name)?.numbers().collect()) };
     let (rent, size, age) = (column("rent")?, column("size")?, column("age")?);
     let names = table.levels("district").unwrap_or_default();
-    let districts = Levels::of(column("district")?.iter().map(|code| names[*code as usize].clone()));
+    let districts = Levels::from_column(column("district")?.iter().map(|code| names[*code as usize].clone()));
     println!("{} apartments in {} districts, from {}", rent.len(), names.len(), path.display());
 
-    let small = Design::new().intercept().numeric("size", &standardized(&size))?.numeric("age", &standardized(&age))?;
+    let small =
+        DesignMatrix::new().intercept().numeric("size", &standardized(&size))?.numeric("age", &standardized(&age))?;
     let large = small.clone().categorical("district", &districts, Contrast::Sum)?;
     let model =
         Model::observe(|p: Rent, a: Apartments| Normal::new(linear(a.x, p.beta), p.sigma), |a: Apartments| a.rent);

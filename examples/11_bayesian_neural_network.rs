@@ -34,7 +34,7 @@ use sgmcmc::fit::ChainOutcome;
 use sgmcmc::prelude::*;
 use sgmcmc::report::plot::{self, Frame, Line};
 use sgmcmc::rng::StreamRng;
-use sgmcmc::sink::{Moments, Spread, TestFunction};
+use sgmcmc::sink::{Moments, SecondMoments, TestFunction};
 use verdict::verdict;
 
 const PIXELS: usize = 784;
@@ -115,7 +115,7 @@ fn main() -> sgmcmc::Result<ExitCode> {
             Ok(log_loss) => log_loss.at(values),
             Err(error) => Err(error.clone()),
         });
-        (Moments::new(Spread::Variances), test_function)
+        (Moments::new(SecondMoments::Variances), test_function)
     };
     let run = sgld(&model, &digits.train, step_size).minibatch(minibatch).seed(1).thin(every).progress(progress);
     let mut passed = true;

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use flags::Flags;
 use rand::{RngExt, SeedableRng};
-use sgmcmc::models::topics::{Coherence, CompletionSplit, Corpus, Document, Lda, Stochastic, TopicsFit, uci};
+use sgmcmc::models::topics::{Coherence, CompletionSplit, Corpus, Document, Lda, StochasticSampler, TopicsFit, uci};
 use sgmcmc::rng::StreamRng;
 use verdict::verdict;
 
@@ -63,7 +63,7 @@ fn main() -> sgmcmc::Result<ExitCode> {
 
     println!("\nperplexity of held-out words");
     let unigram = Lda::new(1).burn_in(1).fit(&split.train, 1)?;
-    let stochastic = run(&lda.clone().method(Stochastic::scir().minibatch(20)))?;
+    let stochastic = run(&lda.clone().method(StochasticSampler::scir().minibatch(20)))?;
     let [one, gibbs, scir] = [unigram.perplexity(&split)?, fit.perplexity(&split)?, stochastic.perplexity(&split)?];
     for (method, perplexity) in [("one topic", one), ("collapsed Gibbs", gibbs), ("SCIR, 20 documents", scir)] {
         println!("{method:>24} {perplexity:8.1}");

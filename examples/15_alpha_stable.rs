@@ -24,7 +24,7 @@ use flags::Flags;
 use rand::SeedableRng;
 use sgmcmc::algorithms::Sgld;
 use sgmcmc::models::factorization::{
-    Complex, GammaPrior, GeneralizedGamma, Kernel, StableData, StableFactorization, Support, SymmetricStable,
+    Complex, FactorCoordinates, GammaPrior, GeneralizedGamma, Kernel, StableData, StableFactorization, SymmetricStable,
 };
 use sgmcmc::rng::StreamRng;
 use sgmcmc::run::ProgressOption;
@@ -72,7 +72,7 @@ fn main() -> sgmcmc::Result<ExitCode> {
     let of_half = error(&first, &x, &vec![0.5; x.len()]);
     println!("{:<24} {:>8} {of_half:>22.3}", "none: half of each entry", "");
     let sgld = Kernel::minibatch(Sgld, h, data.powers().len().div_ceil(10));
-    let stochastic = model.clone().kernel(sgld).support(Support::Log).burn_in(steps / 2);
+    let stochastic = model.clone().kernel(sgld).support(FactorCoordinates::Log).burn_in(steps / 2);
     let exact = model.burn_in(200);
     let mut passed = true;
     for (name, model, draws) in [("SGLD", stochastic, steps / 2), ("partially collapsed Gibbs", exact, 300)] {

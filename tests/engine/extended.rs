@@ -50,7 +50,10 @@ fn every_method_of_a_fit_takes_a_fit_with_quantities() {
     same(derived.element("twice").unwrap()[0][7], 2.0 * plain.element("slope").unwrap()[0][7]);
 
     // Methods with the model.
-    assert_eq!(fit.pointwise(&posterior, &start).unwrap(), plain.pointwise(&posterior, &start).unwrap());
+    assert_eq!(
+        fit.pointwise_log_likelihood(&posterior, &start).unwrap(),
+        plain.pointwise_log_likelihood(&posterior, &start).unwrap()
+    );
     same(
         fit.log_predictive_density(&posterior, &start).unwrap(),
         plain.log_predictive_density(&posterior, &start).unwrap(),

@@ -14,7 +14,7 @@ struct Schools {
     tau: Tensor<1>,
     #[tree(prior = |p| Normal::new(p.mu, p.tau))]
     effects: Tensor<1>,
-    #[tree(prior = Dirichlet::of(&[1.0, 2.0, 3.0]))]
+    #[tree(prior = Dirichlet::from_concentrations(&[1.0, 2.0, 3.0]))]
     shares: Tensor<1>,
     #[tree(ordered, prior = Normal::new(0.0, 2.0))]
     cuts: Tensor<1>,
@@ -42,7 +42,7 @@ fn normal_cdf(x: f64) -> f64 {
 
 #[test]
 fn supports_imply_constraints() {
-    let layout = Model::<Schools>::described().layout(&like()).unwrap();
+    let layout = Model::<Schools>::from_priors().layout(&like()).unwrap();
     let constraints: Vec<_> = layout.blocks().iter().map(|block| block.constraint).collect();
     let expected = [
         None,
@@ -58,12 +58,12 @@ fn supports_imply_constraints() {
 
 #[test]
 fn the_log_prior_is_the_sum_over_the_fields() {
-    let model = Model::<Schools>::described();
+    let model = Model::<Schools>::from_priors();
     let p = like();
     let by_hand = Normal::new(1.0, 5.0).log_prob(p.mu.clone())
         + HalfCauchy::new(5.0).log_prob(p.tau.clone())
         + Normal::new(p.mu.clone(), p.tau.clone()).log_prob(p.effects.clone()).sum()
-        + Dirichlet::of(&[1.0, 2.0, 3.0]).log_prob(p.shares.clone().unsqueeze_dim(0))
+        + Dirichlet::from_concentrations(&[1.0, 2.0, 3.0]).log_prob(p.shares.clone().unsqueeze_dim(0))
         + Normal::new(0.0, 2.0).log_prob(p.cuts.clone()).sum()
         + Normal::new(0.0, 1.0).log_prob(p.rate.clone())
         + Normal::new(-3.0, 0.1).log_prob(p.each.at(0))
@@ -84,7 +84,7 @@ fn the_log_prior_is_the_sum_over_the_fields() {
 
 #[test]
 fn prior_draws_have_the_prior_distribution() {
-    let model = Model::<Schools>::described();
+    let model = Model::<Schools>::from_priors();
     let fit = model.sample_prior(&like(), 2000, 7).unwrap();
     let draws = |name: &str| fit.element(name).unwrap().concat();
     let p = |values: &[f64], cdf: &dyn Fn(f64) -> f64| ks_one_sample(values, cdf).p_value;

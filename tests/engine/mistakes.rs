@@ -223,7 +223,7 @@ mod priors {
                     #[tree($($attribute)* prior = $prior)]
                     value: Tensor<1>,
                 }
-                let error = Model::<Params>::described().layout(&Params { value: $start }).unwrap_err();
+                let error = Model::<Params>::from_priors().layout(&Params { value: $start }).unwrap_err();
                 contains(&error.to_string(), &$parts);
             }
         };
@@ -260,7 +260,7 @@ mod priors {
     mistake!(
         too_few_distributions,
         [],
-        Dirichlet::of(&[]),
+        Dirichlet::from_concentrations(&[]),
         ones([1]),
         ["the log-prior closure panicked", "no concentrations"]
     );
@@ -293,12 +293,12 @@ mod priors {
     #[test]
     fn draws_that_are_impossible() {
         let backwards = Backwards { theta: zeros([1]), mu: zeros([1]) };
-        contains(&drawn(&Model::described(), backwards), &["prior of `theta`", "declared below", "in the order"]);
+        contains(&drawn(&Model::from_priors(), backwards), &["prior of `theta`", "declared below", "in the order"]);
         let half = || Half { mu: zeros([1]), sigma: ones([1]) };
-        contains(&drawn(&Model::described(), half()), &["prior of `sigma`", "no prior", "#[tree(prior"]);
+        contains(&drawn(&Model::from_priors(), half()), &["prior of `sigma`", "no prior", "#[tree(prior"]);
         let shares = Ordered { shares: full([2], 0.5) };
-        contains(&drawn(&Model::described(), shares), &["prior of `shares`", "never", "Dirichlet"]);
-        let factor = Model::<Half>::described().factor(|p: Half| p.mu);
+        contains(&drawn(&Model::from_priors(), shares), &["prior of `shares`", "never", "Dirichlet"]);
+        let factor = Model::<Half>::from_priors().factor(|p: Half| p.mu);
         contains(&drawn(&factor, half()), &["cannot draw parameters", "factor", "prior_draws"]);
         let closure = Model::density(|x: Tensor<1>| x.square().sum() * -0.5);
         contains(
@@ -309,7 +309,7 @@ mod priors {
 
     #[test]
     fn priors_that_count_twice() {
-        let model = Model::<Half>::described().prior(|p: Half| p.mu);
+        let model = Model::<Half>::from_priors().prior(|p: Half| p.mu);
         let error = model.with(&Dataset::none()).evaluator(&Half { mu: zeros([1]), sigma: ones([1]) }).err().unwrap();
         contains(&error.to_string(), &["twice", "remove one of them", "Model::factor"]);
     }

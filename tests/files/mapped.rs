@@ -56,7 +56,7 @@ fn what_is_written_comes_back() {
     let expected: Vec<_> = data(10).columns().iter().map(|c| (c.element_type(), c.row_shape().to_vec())).collect();
     assert_eq!(types, expected);
     // By reading rows instead of touching pages, too.
-    let reading = Mapped::open(&path).unwrap().reading_rows().columns().into_dataset().unwrap();
+    let reading = Mapped::open(&path).unwrap().with_system_calls().columns().into_dataset().unwrap();
     assert_eq!(content(&reading), content(&data(10)));
     let some = |data: &Dataset<Named>| content(&data.take(Rows::list(&[9, 2, 2])).unwrap());
     assert_eq!(some(&reading), some(&data(10)));
@@ -267,7 +267,7 @@ fn a_file_that_is_cut_is_an_error() {
         let y: Vec<f64> = (0..100_000).map(|value| f64::from(value % 7)).collect();
         mapped::create(&path, Columns::new().leaf("y", y, [100_000]).unwrap().as_slice()).unwrap();
         let mapped = Mapped::open(&path).unwrap();
-        let mapped = if reading { mapped.reading_rows() } else { mapped };
+        let mapped = if reading { mapped.with_system_calls() } else { mapped };
         let model = Model::new(|theta: Tensor<1>, rows: Named| (rows.get::<1>("y") - theta).powi_scalar(2).neg());
         let start = array(vec![0.5], [1]).unwrap();
         let posterior = model.with(&mapped.columns().into_dataset().unwrap());

@@ -17,7 +17,7 @@ use sgmcmc::mode::ModeSearch;
 use sgmcmc::prelude::*;
 use sgmcmc::presets::{sgld, sgldcv};
 use sgmcmc::run::{ChainStage, CheckpointInterval, CheckpointStore, Progress, ProgressOption, StopSignal};
-use sgmcmc::sink::{Memory, Moments, Spread};
+use sgmcmc::sink::{Memory, Moments, SecondMoments};
 use sgmcmc_testkit::models::Case;
 use sgmcmc_testkit::models::logistic::{self, Logistic};
 
@@ -115,7 +115,7 @@ fn interleaved_chains_go_on_bit_for_bit() {
             run.seed(3).chains(2).burn_in(5).thin(2)
         };
         let whole = run().sample(&start(), draws).unwrap();
-        let sink = |_| (Memory::default(), Moments::new(Spread::Covariance));
+        let sink = |_| (Memory::default(), Moments::new(SecondMoments::Covariance));
         let moments = run().sample_into(&start(), draws, sink).unwrap();
         for iteration in [1, 9, 20, 21, 22, 23, 47] {
             let shelf = Shelf::default();
@@ -217,7 +217,7 @@ fn a_finished_run_can_be_made_longer() {
 fn sinks_go_on_too() {
     let (model, data) = (logistic::model(), data(100));
     let run = || sgld(&model, &data, 1e-3).minibatch(10).seed(3);
-    let sink = |_| (Memory::default(), Moments::new(Spread::Covariance));
+    let sink = |_| (Memory::default(), Moments::new(SecondMoments::Covariance));
     let whole = run().sample_into(&start(), 60, sink).unwrap();
     let shelf = Shelf::default();
     let (signal, watch) = stop_past(31);

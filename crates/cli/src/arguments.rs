@@ -7,7 +7,8 @@ use crate::commands::Command;
 
 /// Returns the text below the list of commands.
 fn help() -> String {
-    let list = |format: fits::Format| format!("  .{:<8} {}: {}", format.ending(), format.name(), format.description());
+    let list =
+        |format: fits::Format| format!("  .{:<8} {}: {}", format.extension(), format.name(), format.description());
     let formats: Vec<String> = fits::formats().map(list).collect();
     format!("{EXAMPLES}\n{}\n\n{EXIT_CODES}", formats.join("\n"))
 }

@@ -101,7 +101,7 @@ pub(crate) enum Error {
     #[error("`{}` is a symbolic link to nothing; remove it, or name another file", .0.display())]
     DanglingLink(PathBuf),
     /// The extension of the output is not a known format.
-    #[error("`{}`: the name stands for no format: use one of the extensions {}", .0.display(), sgmcmc_storage::fits::endings().join(", "))]
+    #[error("`{}`: the name stands for no format: use one of the extensions {}", .0.display(), sgmcmc_storage::fits::extensions().join(", "))]
     UnknownExtension(PathBuf),
     /// The reader of a table for programs closed the pipe before the end.
     #[error("the reader of the output closed the pipe before the end")]

@@ -26,7 +26,7 @@ pub(crate) fn check(input: &Path, output: &Path, force: bool) -> Result<(), Erro
             return Err(Error::OverwritesInput { input: input.to_owned(), output: output.to_owned() });
         }
         // A fit inside the directory of a fit of the same format would become a part of it.
-        if target.starts_with(&source) && Format::of_name(&target) == Format::of_content(&source).ok() {
+        if target.starts_with(&source) && Format::from_name(&target) == Format::from_content(&source).ok() {
             return Err(Error::OverwritesInput { input: input.to_owned(), output: output.to_owned() });
         }
     }

@@ -67,7 +67,7 @@ pub fn a9a(dir: impl AsRef<Path>) -> Result<A9a> {
         if let Some(row) = labels.iter().position(|label| label.abs().total_cmp(&1.0).is_ne()) {
             let problem =
                 Problem::OutOfRange { what: "label", value: labels[row].to_string(), range: "-1 or +1".into() };
-            return Err(Error::at(&file, FilePosition::row(row as u64).column("label"), problem));
+            return Err(Error::at_position(&file, FilePosition::row(row as u64).column("label"), problem));
         }
         let y: Vec<f32> = labels.into_iter().map(|label| 0.5 + 0.5 * label).collect();
         columns.push(Column::new("y", y, []).map_err(Error::content(&file))?);

@@ -112,7 +112,7 @@ pub fn covertype(dir: impl AsRef<Path>) -> Result<Covertype> {
     if let Some(row) = classes.iter().position(|class| !(1..=CLASSES).contains(class)) {
         let range = format!("classes are 1 to {CLASSES}");
         let problem = Problem::OutOfRange { what: "class", value: classes[row].to_string(), range };
-        return Err(Error::at(&file, FilePosition::row(row as u64).column(FEATURES.to_string()), problem));
+        return Err(Error::at_position(&file, FilePosition::row(row as u64).column(FEATURES.to_string()), problem));
     }
     let classes: Vec<i64> = classes.into_iter().map(|class| class - 1).collect();
     columns.push(Column::new("class", classes, []).map_err(Error::content(&file))?);

@@ -71,18 +71,19 @@ fn documents(file: &Path, words: usize) -> Result<Dataset<Documents>> {
     let mut head = [0_usize; 3];
     for (number, name) in head.iter_mut().zip(["documents", "words", "pairs"]) {
         let Some((line, text)) = lines.next_line()? else { return Err(Error::file(file, Problem::Empty)) };
-        *number = integer(text).map_err(|problem| Error::at(file, FilePosition::line(line).column(name), problem))?;
+        *number = integer(text)
+            .map_err(|problem| Error::at_position(file, FilePosition::line(line).column(name), problem))?;
     }
     if head[1] != words {
         let detail = format!("{} words where the vocabulary has {words}", head[1]);
-        return Err(Error::at(file, FilePosition::line(2), Problem::Corrupt { detail }));
+        return Err(Error::at_position(file, FilePosition::line(2), Problem::Corrupt { detail }));
     }
     let mut bags: Vec<Vec<(i64, f32)>> = Vec::new();
     let mut pairs = 0;
     while let Some((line, text)) = lines.next_line()? {
         let fields: Vec<&[u8]> = text.split(u8::is_ascii_whitespace).collect();
         let [document, word, count] = fields.as_slice() else {
-            return Err(Error::at(
+            return Err(Error::at_position(
                 file,
                 FilePosition::line(line),
                 Problem::Ragged { found: fields.len(), expected: 3 },
@@ -90,11 +91,11 @@ fn documents(file: &Path, words: usize) -> Result<Dataset<Documents>> {
         };
         let inside = |name: &'static str, text: &[u8], limit: usize| {
             let position = || FilePosition::line(line).column(name);
-            match integer(text).map_err(|problem| Error::at(file, position(), problem))? {
+            match integer(text).map_err(|problem| Error::at_position(file, position(), problem))? {
                 number if (1..=limit).contains(&number) => Ok(number),
                 number => {
                     let range = format!("1 to {limit}");
-                    Err(Error::at(
+                    Err(Error::at_position(
                         file,
                         position(),
                         Problem::OutOfRange { what: name, value: number.to_string(), range },

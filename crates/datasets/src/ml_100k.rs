@@ -179,7 +179,7 @@ fn parse(file: &Path, reader: Box<dyn BufRead>) -> Result<Dataset<Ratings>> {
         let fields: Vec<&[u8]> = text.split(u8::is_ascii_whitespace).collect();
         if fields.len() != 4 {
             let problem = Problem::Ragged { found: fields.len(), expected: 4 };
-            return Err(Error::at(file, FilePosition::line(line), problem));
+            return Err(Error::at_position(file, FilePosition::line(line), problem));
         }
         let mut numbers = [0; 3];
         for ((number, field), (column, limit)) in numbers.iter_mut().zip(&fields).zip(limits) {
@@ -187,11 +187,11 @@ fn parse(file: &Path, reader: Box<dyn BufRead>) -> Result<Dataset<Ratings>> {
             *number = std::str::from_utf8(field)
                 .ok()
                 .and_then(|field| field.parse::<i64>().ok())
-                .ok_or_else(|| Error::at(file, position(), Problem::not_a_number(field, "an integer")))?;
+                .ok_or_else(|| Error::at_position(file, position(), Problem::not_a_number(field, "an integer")))?;
             if !(1..=limit).contains(number) {
                 let range = format!("1 to {limit}");
                 let problem = Problem::OutOfRange { what: column, value: shortened(field), range };
-                return Err(Error::at(file, position(), problem));
+                return Err(Error::at_position(file, position(), problem));
             }
         }
         user.push(numbers[0] - 1);

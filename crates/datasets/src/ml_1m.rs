@@ -80,7 +80,7 @@ pub fn ml_1m(dir: impl AsRef<Path>) -> Result<MovieLens1m> {
         if let Some(row) = values.iter().position(|value| !(low..=high).contains(value)) {
             let problem =
                 Problem::OutOfRange { what: name, value: values[row].to_string(), range: format!("{low} to {high}") };
-            return Err(Error::at(&file, FilePosition::row(row as u64).column(name), problem));
+            return Err(Error::at_position(&file, FilePosition::row(row as u64).column(name), problem));
         }
         columns.push(values);
     }

@@ -75,7 +75,7 @@ pub fn mnist(dir: impl AsRef<Path>) -> Result<Mnist> {
         if let Some(row) = digits.iter().position(|digit| usize::from(*digit) >= DIGITS) {
             let range = "digits are 0 to 9".into();
             let problem = Problem::OutOfRange { what: "label", value: digits[row].to_string(), range };
-            return Err(Error::at(&labels, FilePosition::row(row as u64), problem));
+            return Err(Error::at_position(&labels, FilePosition::row(row as u64), problem));
         }
         let x: Vec<f32> = pixels.iter().map(|pixel| f32::from(*pixel) / 255.0).collect();
         let class: Vec<i64> = digits.into_iter().map(i64::from).collect();

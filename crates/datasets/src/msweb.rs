@@ -76,20 +76,20 @@ fn part(dir: &Path, name: &str) -> Result<(Dataset<Visits>, Vec<String>)> {
         let (kind, id) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
         let number = || {
             let number = std::str::from_utf8(id).ok().and_then(|id| id.parse::<u32>().ok());
-            number.ok_or_else(|| Error::at(&file, position("area"), Problem::not_a_number(id, "an integer")))
+            number.ok_or_else(|| Error::at_position(&file, position("area"), Problem::not_a_number(id, "an integer")))
         };
         match kind {
             b"A" => areas.push((number()?, title(fields.next().unwrap_or_default()))),
             b"C" => users += 1,
             b"V" if users == 0 => {
                 let detail = "a visit before the first user".into();
-                return Err(Error::at(&file, FilePosition::line(line), Problem::Corrupt { detail }));
+                return Err(Error::at_position(&file, FilePosition::line(line), Problem::Corrupt { detail }));
             }
             b"V" => visits.push((users - 1, number()?, line)),
             b"I" | b"T" | b"N" | b"" => {}
             other => {
                 let detail = format!("a line of the unknown kind `{}`", shortened(other));
-                return Err(Error::at(&file, FilePosition::line(line), Problem::Corrupt { detail }));
+                return Err(Error::at_position(&file, FilePosition::line(line), Problem::Corrupt { detail }));
             }
         }
     }
@@ -102,7 +102,7 @@ fn part(dir: &Path, name: &str) -> Result<(Dataset<Visits>, Vec<String>)> {
         let Ok(area) = areas.binary_search_by_key(&id, |(id, _)| *id) else {
             let range = "no line `A` announces it".into();
             let problem = Problem::OutOfRange { what: "area", value: id.to_string(), range };
-            return Err(Error::at(&file, FilePosition::line(line).column("area"), problem));
+            return Err(Error::at_position(&file, FilePosition::line(line).column("area"), problem));
         };
         visited[user * areas.len() + area] = 1.0;
     }

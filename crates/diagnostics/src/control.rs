@@ -57,7 +57,7 @@ pub struct Run<'a> {
 ///
 /// See [`zero_variance`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Corrected {
+pub struct CorrectedEstimate {
     /// The uncorrected estimate: the mean of g.
     pub plain: f64,
     /// The corrected estimate: the mean of g̃.
@@ -90,7 +90,7 @@ pub struct Corrected {
 /// assert_eq!(corrected.plain, 0.625);
 /// assert!(corrected.estimate.abs() < 1e-12);
 /// ```
-pub fn zero_variance(run: Run<'_>, values: &[f64], polynomial: Polynomial) -> Result<Corrected, Error> {
+pub fn zero_variance(run: Run<'_>, values: &[f64], polynomial: Polynomial) -> Result<CorrectedEstimate, Error> {
     let d = run.dimension;
     let n = error::rows("draws", run.draws, d)?;
     error::rows("gradients", run.gradients, d)?;
@@ -115,7 +115,7 @@ pub fn zero_variance(run: Run<'_>, values: &[f64], polynomial: Polynomial) -> Re
         corrected.iter_mut().zip(control).for_each(|(value, h)| *value += coefficient * *h);
     }
     let spread = |values: &[f64]| standard_deviation(values, weights).powi(2);
-    Ok(Corrected {
+    Ok(CorrectedEstimate {
         plain: mean(values, weights),
         estimate: mean(&corrected, weights),
         variance_reduction: spread(values) / spread(&corrected),

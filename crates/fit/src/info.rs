@@ -37,7 +37,7 @@ pub struct TuningRecord {
 /// use sgmcmc::fit::Communication;
 ///
 /// let one = Communication { ranks: 2, messages: 10, bytes: 800, seconds: 0.5 };
-/// let all = Communication::of_ranks([one, one]);
+/// let all = Communication::from_ranks([one, one]);
 /// assert_eq!(all, Communication { ranks: 2, messages: 20, bytes: 1600, seconds: 0.5 });
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ pub struct Communication {
 
 impl Communication {
     /// Returns the cost of all ranks together: the sums of messages and bytes, and the longest time.
-    pub fn of_ranks(parts: impl IntoIterator<Item = Self>) -> Self {
+    pub fn from_ranks(parts: impl IntoIterator<Item = Self>) -> Self {
         parts.into_iter().fold(Self::default(), |all, part| Self {
             ranks: all.ranks.max(part.ranks),
             messages: all.messages + part.messages,

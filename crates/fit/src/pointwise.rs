@@ -9,7 +9,7 @@ use sgmcmc_diagnostics::loo::{self, Loo, Waic};
 use super::Fit;
 use super::stein::draws_error;
 
-/// The memory limit of [`Fit::pointwise`] in bytes.
+/// The memory limit of [`Fit::pointwise_log_likelihood`] in bytes.
 const MEMORY_LIMIT: usize = 1 << 30;
 
 /// The log-likelihood log p(xᵢ|θₛ) of every observation at every draw.
@@ -23,13 +23,13 @@ const MEMORY_LIMIT: usize = 1 << 30;
 /// let data = Dataset::new(array(vec![0.5, 1.5, 1.0, 0.0], [4])?)?;
 /// let start = zeros([1]);
 /// let fit = hmc(&model, &data, 0.006).seed(1).sample(&start, 200)?;
-/// let pointwise = fit.pointwise(&model.with(&data), &start)?;
+/// let pointwise = fit.pointwise_log_likelihood(&model.with(&data), &start)?;
 /// assert_eq!((pointwise.observations(), pointwise.draws()), (4, 200));
 /// assert!(pointwise.loo()?.elpd < pointwise.log_predictive_density() * 4.0);
 /// # Ok::<(), sgmcmc::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pointwise {
+pub struct PointwiseLogLikelihood {
     observations: usize,
     values: Vec<f64>,
     weights: Vec<f64>,
@@ -40,7 +40,7 @@ pub struct Pointwise {
     equal_weights: bool,
 }
 
-impl Pointwise {
+impl PointwiseLogLikelihood {
     /// Creates the table of the draws of `fit` from its values, one row per draw.
     pub(crate) fn from_values(fit: &Fit, observations: usize, values: Vec<f64>) -> Self {
         Self {
@@ -142,35 +142,40 @@ impl Fit {
     /// Returns the log-likelihood log p(xᵢ|θₛ) of every observation of `target` at every draw, computed on all threads.
     ///
     /// `target` is the posterior of the run, or the same model with other data. The memory limit is 1 GiB. For more,
-    /// thin the fit or use [`pointwise_within`](Self::pointwise_within).
+    /// thin the fit or use [`pointwise_log_likelihood_within`](Self::pointwise_log_likelihood_within).
     ///
     /// # Errors
     ///
     /// Returns an error if `like` has other names or shapes than the fit, if the model fails at a draw or has no
     /// log-likelihood per observation, or if the result exceeds the memory limit.
-    pub fn pointwise<T: Target>(&self, target: &T, like: &T::Params) -> Result<Pointwise> {
-        self.pointwise_within(target, like, MEMORY_LIMIT)
+    pub fn pointwise_log_likelihood<T: Target>(&self, target: &T, like: &T::Params) -> Result<PointwiseLogLikelihood> {
+        self.pointwise_log_likelihood_within(target, like, MEMORY_LIMIT)
     }
 
-    /// Returns the same as [`pointwise`](Self::pointwise), with a memory limit of `bytes` bytes.
+    /// Returns the same as [`pointwise`](Self::pointwise_log_likelihood), with a memory limit of `bytes` bytes.
     ///
     /// # Errors
     ///
-    /// Returns an error under the conditions of [`pointwise`](Self::pointwise).
-    pub fn pointwise_within<T: Target>(&self, target: &T, like: &T::Params, bytes: usize) -> Result<Pointwise> {
+    /// Returns an error under the conditions of [`pointwise`](Self::pointwise_log_likelihood).
+    pub fn pointwise_log_likelihood_within<T: Target>(
+        &self,
+        target: &T,
+        like: &T::Params,
+        bytes: usize,
+    ) -> Result<PointwiseLogLikelihood> {
         let observations = target.evaluator(like)?.observations();
         let draws: usize = self.chains.iter().map(|chain| chain.len()).sum();
         let needed = observations.saturating_mul(draws).saturating_mul(size_of::<f64>());
         if needed > bytes {
             let what = format!("the log-likelihood of {observations} observations at {draws} draws");
-            let remedy = "use `fit.thinned(…)` first, or `pointwise_within` with more memory; \
+            let remedy = "use `fit.thinned(…)` first, or `pointwise_log_likelihood_within` with more memory; \
                           `log_predictive_density` needs no table";
             return Err(Error::memory(what, needed, bytes, remedy));
         }
         let chunks = self.accumulate_chunks(target, like, Vec::new, |values: &mut Vec<f64>, row, _| {
             values.extend_from_slice(row);
         })?;
-        Ok(Pointwise::from_values(self, observations, chunks.concat()))
+        Ok(PointwiseLogLikelihood::from_values(self, observations, chunks.concat()))
     }
 
     /// Returns the mean log predictive density of the data of `target`, usually a test set: the mean over observations of
@@ -188,22 +193,22 @@ impl Fit {
         Ok(chunks.into_iter().fold(new(), Mixture::join).mean_log())
     }
 
-    /// Estimates leave-one-out cross-validation on the data of `target`. See [`Pointwise::loo`].
+    /// Estimates leave-one-out cross-validation on the data of `target`. See [`PointwiseLogLikelihood::loo`].
     ///
     /// # Errors
     ///
-    /// Returns an error under the conditions of [`pointwise`](Self::pointwise) and [`Pointwise::loo`].
+    /// Returns an error under the conditions of [`pointwise`](Self::pointwise_log_likelihood) and [`PointwiseLogLikelihood::loo`].
     pub fn loo<T: Target>(&self, target: &T, like: &T::Params) -> Result<Loo> {
-        self.pointwise(target, like)?.loo()
+        self.pointwise_log_likelihood(target, like)?.loo()
     }
 
-    /// Computes the widely applicable information criterion on the data of `target`. See [`Pointwise::waic`].
+    /// Computes the widely applicable information criterion on the data of `target`. See [`PointwiseLogLikelihood::waic`].
     ///
     /// # Errors
     ///
-    /// Returns an error under the conditions of [`pointwise`](Self::pointwise) and [`Pointwise::waic`].
+    /// Returns an error under the conditions of [`pointwise`](Self::pointwise_log_likelihood) and [`PointwiseLogLikelihood::waic`].
     pub fn waic<T: Target>(&self, target: &T, like: &T::Params) -> Result<Waic> {
-        self.pointwise(target, like)?.waic()
+        self.pointwise_log_likelihood(target, like)?.waic()
     }
 
     /// Returns the ratio of the effective sample size of the mean to the number of draws, averaged over the values.

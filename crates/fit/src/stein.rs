@@ -11,7 +11,7 @@ use crate::sink::{ChainScores, Scores};
 
 /// The kernel Stein discrepancy of one parameter.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BlockDiscrepancy {
+pub struct ParameterDiscrepancy {
     /// The name of the parameter.
     pub name: String,
     /// The squared discrepancy of the parameter.
@@ -41,7 +41,7 @@ pub struct SteinDiscrepancies {
     /// The discrepancy of all coordinates together.
     pub whole: Discrepancy,
     /// The discrepancy of each parameter.
-    pub blocks: Vec<BlockDiscrepancy>,
+    pub blocks: Vec<ParameterDiscrepancy>,
 }
 
 /// The options of [`Fit::fssd`].
@@ -143,7 +143,7 @@ impl Fit {
         let whole = discrepancy(&points).map_err(draws_error)?;
         let block = |block: &sgmcmc_gradient::Block| {
             let discrepancy = discrepancy(&points.columns(block.range.clone())?)?;
-            Ok(BlockDiscrepancy { name: block.name.clone(), discrepancy })
+            Ok(ParameterDiscrepancy { name: block.name.clone(), discrepancy })
         };
         let blocks = parameters.blocks().iter().filter(|block| !block.range.is_empty()).map(block);
         Ok(SteinDiscrepancies { whole, blocks: blocks.collect::<std::result::Result<_, _>>().map_err(draws_error)? })

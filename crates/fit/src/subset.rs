@@ -223,7 +223,7 @@ mod tests {
             start_log_posterior: -9.0,
             iterations: 7,
             full_passes: 9,
-            ending: SearchOutcome::Converged,
+            outcome: SearchOutcome::Converged,
             predicted_gain: None,
         };
         Fit::new(Layout::new(parameters).unwrap(), vec![chain]).unwrap().with_mode(Some(mode))

@@ -262,13 +262,13 @@ mod tests {
             ),
             ("Mala { covariance: dense(6 rows, 0123456789abcdef), adapt: None }", "Mala, covariance dense (6 rows)"),
             (
-                "Qnhmc { steps: 10, jitter: 0.0, mass: Whitening, inverse_hessian: Bfgs, learning: First(1000), adapt: None }",
-                "Qnhmc, steps 10, jitter 0.0, mass whitening, inverse hessian bfgs, learning first 1000",
+                "Qnhmc { steps: 10, jitter: 0.0, mass: Whitening, inverse_hessian: Bfgs, adaptation: First(1000), adapt: None }",
+                "Qnhmc, steps 10, jitter 0.0, mass whitening, inverse hessian bfgs, adaptation first 1000",
             ),
             ("Psgld { alpha: 0.99, lambda: 1e-5, gamma: false }", "Psgld, alpha 0.99, lambda 1e-5, gamma off"),
             (
-                "Preconditioned { dense matrix of 6 rows, fingerprint 0123456789abcdef }",
-                "Preconditioned, dense matrix of 6 rows",
+                "PreconditionedSgld { dense matrix of 6 rows, fingerprint 0123456789abcdef }",
+                "PreconditionedSgld, dense matrix of 6 rows",
             ),
             (
                 "Sgrld { metric: Metric { shape: Diagonal, gamma: \"by differences\", .. }, gamma: true }",

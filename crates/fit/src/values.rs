@@ -7,7 +7,7 @@ use super::Fit;
 
 /// The draws of one parameter in all chains, as an array.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BlockDraws {
+pub struct ParameterDraws {
     /// The number of chains, the number of draws, and the shape of the parameter.
     pub shape: Vec<usize>,
     /// The values in row-major order.
@@ -32,12 +32,12 @@ impl Fit {
     /// assert_eq!(fit.draws("theta")?.shape, [2, 50, 3]);
     /// # Ok::<(), sgmcmc::Error>(())
     /// ```
-    pub fn draws(&self, name: &str) -> Result<BlockDraws> {
+    pub fn draws(&self, name: &str) -> Result<ParameterDraws> {
         let block = self.layout.block(name)?;
         let draws = self.chains.iter().map(|chain| chain.len()).min().unwrap_or(0);
         let shape = [self.chains.len(), draws].into_iter().chain(block.shape.iter().copied()).collect();
         let rows = self.chains.iter().flat_map(|chain| chain.rows().take(draws));
-        Ok(BlockDraws { shape, values: rows.flat_map(|row| &row[block.values.clone()]).copied().collect() })
+        Ok(ParameterDraws { shape, values: rows.flat_map(|row| &row[block.values.clone()]).copied().collect() })
     }
 
     /// Returns the posterior mean of every value, in the order of the layout.

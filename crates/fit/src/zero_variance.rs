@@ -3,7 +3,7 @@
 use std::fmt;
 
 use rayon::prelude::*;
-use sgmcmc_diagnostics::control::{self, Corrected, Polynomial, Run};
+use sgmcmc_diagnostics::control::{self, CorrectedEstimate, Polynomial, Run};
 use sgmcmc_diagnostics::mcse_mean;
 use sgmcmc_gradient::Result;
 
@@ -102,7 +102,7 @@ impl Fit {
         scores: &[ChainScores],
         polynomial: Polynomial,
         function: impl Fn(&[f64]) -> f64,
-    ) -> Result<Corrected> {
+    ) -> Result<CorrectedEstimate> {
         let scored = self.scored_draws(scores)?;
         let values: Vec<f64> = self.chains.iter().flat_map(|chain| chain.rows()).map(function).collect();
         control::zero_variance(self.control_run(&scored), &values, polynomial).map_err(draws_error)

@@ -41,7 +41,7 @@ pub fn write(directory: &Path) -> Result<Vec<Seed>, Box<dyn Error>> {
         seeds.push(Seed { reader, path, files });
     };
     for format in fits::formats().filter(|format| format.can_save() && format.can_open()) {
-        let name = format!("fit.{}", format.ending());
+        let name = format!("fit.{}", format.extension());
         fits::save(&fit()?, directory.join(&name))?;
         seed(Reader::Fit, &name);
     }

@@ -68,7 +68,9 @@ impl Reader {
             Self::Npy => ok(read::npy(path, "x")),
             Self::Npz => ok(read::npz(path)),
             Self::Parquet => ok(read::parquet(path).float("x", ["weight", "mu"]).int("c", "chain").read()),
-            Self::Json => ok(read::json(path).and_then(|data| data.columns(&["y"]).and(data.from_zero(&["index"])))),
+            Self::Json => {
+                ok(read::json(path).and_then(|data| data.columns(&["y"]).and(data.to_zero_based(&["index"]))))
+            }
             Self::Journal => checkpoint::read(path),
             Self::Uci => ok(topics::uci(path).read()),
             Self::LdaC => ok(topics::lda_c(path).read()),

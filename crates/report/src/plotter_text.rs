@@ -43,7 +43,8 @@ impl Plotter<'_> {
     pub fn text_density(&self, name: &str) -> Result<TextChart> {
         self.text(name, |draws| {
             let densities = draws.chains.iter().zip(&draws.weights);
-            let points = |(chain, weights): (&Vec<f64>, &Vec<f64>)| KernelDensity::of(chain, weights).map(|d| d.points);
+            let points =
+                |(chain, weights): (&Vec<f64>, &Vec<f64>)| KernelDensity::from_draws(chain, weights).map(|d| d.points);
             densities.filter_map(points).collect()
         })
     }

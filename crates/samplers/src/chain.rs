@@ -24,7 +24,7 @@ pub struct StepInfo {
     /// this density to the power 1/T.
     ///
     /// A chain that does not evaluate its density reports 0: a value that is not finite counts as undefined and ends a
-    /// chain after some iterations, see [`Builder::undefined_limit`](crate::Builder::undefined_limit).
+    /// chain after some iterations, see [`Builder::non_finite_limit`](crate::Builder::non_finite_limit).
     pub log_posterior: f64,
     /// The step size of the last step. It is the weight of the draw. An algorithm that adapts its step size multiplies
     /// it by the factor of the next step, see [`Dynamics::step_factor`](crate::dynamics::Dynamics::step_factor).
@@ -47,11 +47,11 @@ impl StepInfo {
     /// ```
     /// use sgmcmc::algorithms::StepInfo;
     ///
-    /// let info = StepInfo { log_posterior: -3.0, ..StepInfo::after(10) };
+    /// let info = StepInfo { log_posterior: -3.0, ..StepInfo::new(10) };
     /// assert_eq!((info.iterations, info.step_size), (10, 1.0));
     /// ```
     #[must_use]
-    pub fn after(iterations: u64) -> Self {
+    pub fn new(iterations: u64) -> Self {
         Self { iterations, log_posterior: 0.0, step_size: 1.0, temperature: 1.0, keeps_draw: true }
     }
 }
@@ -114,7 +114,7 @@ pub struct Cost {
 ///
 ///     fn info(&self) -> StepInfo {
 ///         let log_posterior = -0.5 * self.x[0] * self.x[0];
-///         StepInfo { log_posterior, ..StepInfo::after(self.iterations) }
+///         StepInfo { log_posterior, ..StepInfo::new(self.iterations) }
 ///     }
 ///
 ///     fn layout(&self) -> &Layout {

@@ -39,7 +39,7 @@ use sgmcmc_fit::{ChainDraws, Fit, RunInfo};
 /// # When to use it
 ///
 /// As a fast first look, as a reference for the location and scale of a posterior, and for starts and preconditioners
-/// ([`Preconditioned::laplace`](crate::langevin::Preconditioned::laplace)).
+/// ([`PreconditionedSgld::laplace`](crate::langevin::PreconditionedSgld::laplace)).
 ///
 /// # Examples
 ///
@@ -126,7 +126,7 @@ impl LaplaceApproximation {
             mode.predicted_gain = gain.is_finite().then_some(gain);
             if gain <= NEGLIGIBLE_GAIN {
                 if steps > 0 {
-                    mode.ending =
+                    mode.outcome =
                         if gain <= self.search.tolerance { SearchOutcome::Converged } else { SearchOutcome::Stalled };
                 }
                 return Ok(factor);

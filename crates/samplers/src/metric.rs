@@ -14,7 +14,7 @@ type MatrixFunction = dyn Fn(&[f64], &mut [f64]) + Send + Sync;
 /// If Γ is not given, it is computed by central differences of M, with about ten accurate digits and 2d evaluations of
 /// M per step.
 ///
-/// Used by [`Sgrld`](crate::langevin::Sgrld) and [`CorrectedLangevin`](crate::metropolis::CorrectedLangevin).
+/// Used by [`Sgrld`](crate::langevin::Sgrld) and [`RiemannianMala`](crate::metropolis::RiemannianMala).
 ///
 /// # Examples
 ///

@@ -27,13 +27,13 @@ pub struct PerParameter<V> {
 
 impl From<f64> for PerParameter<f64> {
     fn from(value: f64) -> Self {
-        Self::all(value)
+        Self::new(value)
     }
 }
 
 impl<V> PerParameter<V> {
     /// Creates a setting with the same value for all parameters.
-    pub const fn all(value: V) -> Self {
+    pub const fn new(value: V) -> Self {
         Self { common: value, named: Vec::new() }
     }
 

@@ -31,7 +31,7 @@ pub type StepSize = PerParameter<SharedSchedule>;
 
 impl<S: Into<SharedSchedule>> From<S> for StepSize {
     fn from(schedule: S) -> Self {
-        Self::all(schedule.into())
+        Self::new(schedule.into())
     }
 }
 

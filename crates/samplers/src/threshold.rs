@@ -40,7 +40,7 @@ use crate::chain::Chain;
 /// let model = Model::new(|mean: Tensor<1>, x: Tensor<1>| Normal::new(mean, 1.0).log_prob(x));
 /// let data = Dataset::new(array(vec![0.5, 1.5, 1.0, 2.0], [4])?)?;
 /// let threshold = SamplingThreshold { alpha: 0.5, ..SamplingThreshold::default() };
-/// let fit = sgld(&model, &data, 0.01).minibatch(2).collect_below(threshold).sample(&zeros([1]), 100)?;
+/// let fit = sgld(&model, &data, 0.01).minibatch(2).sampling_threshold(threshold).sample(&zeros([1]), 100)?;
 /// assert!(fit.chains()[0].stat("alpha").is_some());
 /// # Ok::<(), sgmcmc::Error>(())
 /// ```

@@ -28,7 +28,7 @@ pub trait FitFiles: Sized {
     ///
     /// # Errors
     ///
-    /// Returns an error if the name has no known ending, or the file cannot be written.
+    /// Returns an error if the name has no known extension, or the file cannot be written.
     fn save(&self, path: impl AsRef<Path>) -> Result<()>;
 
     /// Reads a fit from a file or directory in any of the formats.

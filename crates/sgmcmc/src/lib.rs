@@ -92,7 +92,7 @@ pub use sgmcmc_samplers::{Builder, Sampler, Starts, StepSize};
 /// Data: columns, selections of observations, scalings.
 pub mod data {
     pub use sgmcmc_core::Number;
-    pub use sgmcmc_core::data::{Contrast, Design, Levels, Scaling};
+    pub use sgmcmc_core::data::{Contrast, DesignMatrix, Levels, Scaling};
     pub use sgmcmc_gradient::data::{
         Buffer, BufferOwner, Column, ElementType, Kind, Precision, Rows, Selection, Values, Weights,
     };
@@ -129,23 +129,23 @@ pub mod algorithms {
     pub use sgmcmc_numerics::InitialScale;
     pub use sgmcmc_samplers::chain::{Chain, ChainSpec, Cost, GradientChain, StepInfo, TypedChain};
     pub use sgmcmc_samplers::compose::{
-        GibbsUpdate, Independence, LatentStore, LocalBlock, LocalLatents, MetropolisHastings, Proposal, RandomWalk,
-        Space, Update, UpdateContext, UpdatesOnly, Values, WithLatents,
+        GibbsUpdate, IndependenceProposal, LatentStore, LocalBlock, LocalLatents, MetropolisHastings, Proposal,
+        ProposalSpace, RandomWalk, Update, UpdateContext, UpdatesOnly, Values, WithLatents,
     };
     pub use sgmcmc_samplers::dynamics::{Dynamics, HasPosition};
     pub use sgmcmc_samplers::hamiltonian::{
         Badodab, Baoab, LiteralSghmc, NoiseEstimate, Sghmc, SghmcSource, Sgnht, Thermostats,
     };
     pub use sgmcmc_samplers::langevin::{
-        AdaptiveSgld, CyclicalSgld, Hamcmc, OrnsteinUhlenbeck, Preconditioned, Psgld, Sgfs, Sgld, Sgrld,
+        AdaptiveSgld, CyclicalSgld, Hamcmc, OrnsteinUhlenbeck, PreconditionedSgld, Psgld, Sgfs, Sgld, Sgrld,
     };
     pub use sgmcmc_samplers::laplace::LaplaceApproximation;
     pub use sgmcmc_samplers::metric::{Metric, MetricShape, MetricWork};
     #[cfg(feature = "nuts")]
     pub use sgmcmc_samplers::metropolis::Nuts;
     pub use sgmcmc_samplers::metropolis::{
-        Adaptation, CorrectedLangevin, Covariance, DualAveraging, Hmc, HmcBfgs, InverseHessian, Mala, Qnhmc,
-        QuasiNewtonMass, WarmUp,
+        Adaptation, Covariance, DualAveraging, Hmc, HmcBfgs, InverseHessian, Mala, Qnhmc, QuasiNewtonMass,
+        RiemannianMala, WarmUp,
     };
     pub use sgmcmc_samplers::step_size::{StepBlock, StepContext, StepSchedule};
 }
@@ -194,11 +194,11 @@ pub mod tuning {
 /// Parts of a fit.
 pub mod fit {
     pub use sgmcmc_fit::{
-        Bias, BlockDiscrepancy, BlockDraws, BlockNoise, Calibration, ChainDraws, ChainOutcome, Communication,
-        CorrectedMean, DirectionBias, Efficiency, EstimatorNoise, Finding, FitDifference, FssdOptions, Group,
-        IntervalKind, NoisePoint, NoiseReport, Pointwise, PredictedBias, Predictions, Predictive, PredictiveInterval,
-        RankTest, RunInfo, Severity, ShardInfo, Shift, SteinDiscrepancies, StepHalving, SummaryOptions, SummaryOrder,
-        Tempering, Thresholds, TuningRecord, ValueDifference, Variable, ZeroVariance,
+        Bias, Calibration, ChainDraws, ChainOutcome, Communication, CorrectedMean, DirectionBias, Efficiency,
+        EstimatorNoise, Finding, FitDifference, FssdOptions, Group, IntervalKind, NoisePoint, NoiseReport,
+        ParameterDiscrepancy, ParameterDraws, ParameterNoise, PointwiseLogLikelihood, PredictedBias, Predictions,
+        Predictive, PredictiveInterval, RankTest, RunInfo, Severity, ShardInfo, Shift, SteinDiscrepancies, StepHalving,
+        SummaryOptions, SummaryOrder, Tempering, Thresholds, TuningRecord, ValueDifference, Variable, ZeroVariance,
     };
 }
 
@@ -211,7 +211,7 @@ pub mod predictive {
 /// Sinks: receivers of draws while a run is under way.
 pub mod sink {
     pub use sgmcmc_fit::sink::{
-        ChainScores, Digest, Draw, Memory, Moments, Quantiles, RunningMoments, Schema, Scores, Sink, Spread,
+        ChainScores, Draw, Memory, Moments, Quantiles, RunningMoments, Schema, Scores, SecondMoments, Sink, TDigest,
         TestFunction, Trace,
     };
 }

@@ -38,7 +38,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     println!("the file has {:.1} MB", std::fs::metadata(&file)?.len() as f64 / 1e6);
 
     let start = Instant::now();
-    let reading = Mapped::open(&file)?.reading_rows();
+    let reading = Mapped::open(&file)?.with_system_calls();
     report("opened", Some(start));
     let start = Instant::now();
     let (largest, sum) = sample(&reading.columns())?;

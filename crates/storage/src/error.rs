@@ -47,11 +47,11 @@ pub enum Error {
 impl Error {
     /// Creates an error about a whole file.
     pub fn file(file: &Path, problem: Problem) -> Self {
-        Self::at(file, FilePosition::default(), problem)
+        Self::at_position(file, FilePosition::default(), problem)
     }
 
     /// Creates an error about a position in a file.
-    pub fn at(file: &Path, position: FilePosition, problem: Problem) -> Self {
+    pub fn at_position(file: &Path, position: FilePosition, problem: Problem) -> Self {
         Self::File(Box::new(FileError { file: file.into(), position, problem }))
     }
 
@@ -174,11 +174,11 @@ pub enum Problem {
         format: &'static str,
     },
 
-    /// A name whose ending belongs to no format.
-    #[error("the name stands for no format: let it end in {endings}")]
-    UnknownEnding {
-        /// The endings of the formats.
-        endings: String,
+    /// A name whose extension belongs to no format.
+    #[error("the name stands for no format: let it end in {extensions}")]
+    UnknownExtension {
+        /// The extensions of the formats.
+        extensions: String,
     },
 
     /// A format that is not compiled in.
@@ -294,7 +294,7 @@ pub enum Problem {
 
     /// Rows to be appended that do not match the rows in the file.
     #[error("these rows do not fit the first ones: {detail}")]
-    Chunk {
+    MismatchedChunk {
         /// A description of the difference.
         detail: String,
     },

@@ -150,7 +150,7 @@ impl<'a> Lines<'a> {
     pub fn next_line(&mut self) -> Result<Option<(u64, &[u8])>> {
         self.number += 1;
         let read = read_line(&mut self.reader, &mut self.buffer, self.longest);
-        match read.map_err(|problem| Error::at(self.path, FilePosition::line(self.number), problem))? {
+        match read.map_err(|problem| Error::at_position(self.path, FilePosition::line(self.number), problem))? {
             0 => Ok(None),
             _ => Ok(Some((self.number, self.buffer.trim_ascii_end()))),
         }

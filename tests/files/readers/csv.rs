@@ -27,7 +27,7 @@ fn csv_columns_become_leaves() {
         assert_eq!(values(data, "hot"), &vec![0.0_f32, 1.0, 1.0, 0.0, 0.0, 1.0].into());
         assert_eq!((table.levels("x"), table.dropped), (None, 0));
         let levels = ["green", "red", "blue"].map(String::from);
-        let again = read::csv(path).codes_of("color", "color", &levels).read().unwrap();
+        let again = read::csv(path).codes_with_levels("color", "color", &levels).read().unwrap();
         assert_eq!(values(&again, "color"), &vec![1_i64, 2, 1].into());
         let double = read::csv(path).float("x", "height").precision(Precision::Double).read().unwrap();
         assert_eq!(values(&double, "x"), &vec![1.8, 1.6, 1.7].into());
@@ -67,7 +67,7 @@ fn missing_values_by_policy() {
     assert_eq!(values(&filled, "k"), &vec![2_i64, 3, -1, 6].into());
     names(table().missing(Missing::Fill(0.5)).read(), &["line 4, column `k`", "`0.5` is not an integer"]);
     names(table().missing(Missing::Fill(f64::NAN)).read(), &["line 3, column `a`", "NaN", "allow_non_finite"]);
-    names(table().missing_is(["-"]).read(), &["line 3", "column `a`", "`NA` is not a number"]);
+    names(table().missing_values(["-"]).read(), &["line 3", "column `a`", "`NA` is not a number"]);
 }
 
 #[test]
@@ -91,7 +91,10 @@ fn mistakes_in_text_are_named() {
     names(read::csv(&good).float("x", 5).read(), &["good.csv", "no column `5`"]);
     names(read::csv(&good).no_header().float("x", 5..6).read(), &["no column `5`", "0 to 4"]);
     names(read::csv(&good).int("x", "height").read(), &["line 2, column `height`", "`1.8` is not an integer"]);
-    names(read::csv(&good).codes_of("c", "color", &["red".into()]).read(), &["line 3", "`blue` is none", "red"]);
+    names(
+        read::csv(&good).codes_with_levels("c", "color", &["red".into()]).read(),
+        &["line 3", "`blue` is none", "red"],
+    );
     names(read::csv(&good).codes("c", ["age", "color"]).read(), &["categories come from one column", "`c`"]);
     names(read::csv(&good).read(), &["good.csv", "no leaf"]);
     names(read::csv(dir.path().join("absent.csv")).float("x", 0).read(), &["absent.csv", "No such file"]);

@@ -11,7 +11,7 @@ fn corrected_langevin_with_a_constant_matrix_is_mala() {
     let covaries = Metric::dense(|_, m| (0..36).for_each(|k| m[k] = if k / 6 == k % 6 { 1.0 } else { 0.3 }));
     for (covariance, metric) in [(diagonal, same), (dense, covaries)] {
         let mala = path(&mut logistic(Mala { covariance, ..Mala::default() }, 5), 200);
-        let corrected = path(&mut logistic(CorrectedLangevin::new(metric), 5), 200);
+        let corrected = path(&mut logistic(RiemannianMala::new(metric), 5), 200);
         let off = mala.concat().iter().zip(corrected.concat()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(off < 1e-8, "{off:e}");
     }

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use quasi_newton::{LIMITED, published, qnhmc_of};
 use sgmcmc::algorithms::{
-    Adaptation, CorrectedLangevin, Covariance, DualAveraging, Hmc, HmcBfgs, InitialScale, InverseHessian, Mala, Metric,
-    Qnhmc,
+    Adaptation, Covariance, DualAveraging, Hmc, HmcBfgs, InitialScale, InverseHessian, Mala, Metric, Qnhmc,
+    RiemannianMala,
 };
 use sgmcmc::algorithms::{Chain, ChainSpec, Dynamics, TypedChain};
 use sgmcmc::data::Rows;
@@ -134,7 +134,7 @@ fn path(chain: &mut dyn Chain, steps: usize) -> Vec<Vec<f64>> {
 fn covariances() -> [Covariance; 3] {
     let dense = |k: usize| if k / 6 == k % 6 { 1.0 } else { 0.3 };
     [
-        Covariance::UNIT,
+        Covariance::IDENTITY,
         Covariance::diagonal(&[0.5, 1.0, 1.5, 0.7, 0.8, 1.2]).unwrap(),
         Covariance::dense(&(0..36).map(dense).collect::<Vec<_>>()).unwrap(),
     ]

@@ -33,9 +33,9 @@ fn as_wide_as_the_funnel() -> Metric {
 /// With Γ and without: the correction is for the proposals as they are.
 #[test]
 fn corrected_langevin_has_the_law() {
-    assert_law(CorrectedLangevin::new(as_wide_as_the_funnel()), &Curved::Funnel, 1.0, 100, 30);
-    assert_law(CorrectedLangevin::new(growing()), &Curved::Banana, 0.4, 100, 40);
-    assert_law(CorrectedLangevin { gamma: false, ..CorrectedLangevin::new(growing()) }, &Curved::Banana, 0.4, 100, 40);
+    assert_law(RiemannianMala::new(as_wide_as_the_funnel()), &Curved::Funnel, 1.0, 100, 30);
+    assert_law(RiemannianMala::new(growing()), &Curved::Banana, 0.4, 100, 40);
+    assert_law(RiemannianMala { gamma: false, ..RiemannianMala::new(growing()) }, &Curved::Banana, 0.4, 100, 40);
 }
 
 #[test]

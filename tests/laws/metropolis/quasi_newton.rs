@@ -13,8 +13,8 @@ pub fn published(covariance: Covariance) -> QuasiNewtonMass {
 }
 
 pub fn qnhmc_of(steps: u32, inverse_hessian: InverseHessian) -> Qnhmc {
-    let (learning, adapt) = (Adaptation::First(300), Some(DualAveraging::new(1000)));
-    Qnhmc { steps, jitter: 0.3, inverse_hessian, learning, adapt, ..Qnhmc::default() }
+    let (adaptation, adapt) = (Adaptation::First(300), Some(DualAveraging::new(1000)));
+    Qnhmc { steps, jitter: 0.3, inverse_hessian, adaptation, adapt, ..Qnhmc::default() }
 }
 
 pub const LIMITED: InverseHessian = InverseHessian::Lbfgs { memory: 3, gamma: InitialScale::Fixed(1.0) };
@@ -24,7 +24,7 @@ fn assert_frozen_law(mass: &QuasiNewtonMass) {
     assert_law(of(6, InverseHessian::Bfgs), &Curved::Correlated, 0.2, 1000, 20);
     // A banana has another curvature everywhere: how fast the frozen chain is depends on where it was frozen.
     for (inverse_hessian, iterations) in [(InverseHessian::Bfgs, 100), (LIMITED, 50)] {
-        let frozen = Qnhmc { learning: Adaptation::First(iterations), ..of(6, inverse_hessian) };
+        let frozen = Qnhmc { adaptation: Adaptation::First(iterations), ..of(6, inverse_hessian) };
         assert_law(frozen, &Curved::Banana, 0.2, 1000, 40);
     }
     assert_law(of(6, InverseHessian::Bfgs), &Curved::Funnel, 0.2, 1000, 40);
@@ -40,7 +40,7 @@ fn the_whitening_form_has_the_law() {
 
 #[test]
 fn the_published_form_has_the_law() {
-    assert_frozen_law(&published(Covariance::UNIT));
+    assert_frozen_law(&published(Covariance::IDENTITY));
     let with_mass = Qnhmc { mass: published(dense()), ..qnhmc_of(4, LIMITED) };
     assert_law(with_mass, &Curved::Correlated, 0.1, 1000, 30);
 }
@@ -48,7 +48,7 @@ fn the_published_form_has_the_law() {
 /// γ fills what no pair speaks of: a fixed one, or that of the newest pair, which differs from any fixed one.
 #[test]
 fn qnhmc_takes_its_gamma() {
-    for mass in [QuasiNewtonMass::Whitening, published(Covariance::UNIT)] {
+    for mass in [QuasiNewtonMass::Whitening, published(Covariance::IDENTITY)] {
         let learned = |gamma| {
             let kept = InverseHessian::Lbfgs { memory: 1, gamma };
             let dynamics = Qnhmc { mass: mass.clone(), adapt: None, ..qnhmc_of(3, kept) };
@@ -69,15 +69,15 @@ fn qnhmc_takes_its_gamma() {
 #[test]
 fn qnhmc_without_curvature_is_hmc() {
     let masses = covariances().map(|covariance| (published(covariance.clone()), covariance));
-    for (mass, covariance) in masses.into_iter().chain([(QuasiNewtonMass::Whitening, Covariance::UNIT)]) {
+    for (mass, covariance) in masses.into_iter().chain([(QuasiNewtonMass::Whitening, Covariance::IDENTITY)]) {
         for inverse_hessian in [InverseHessian::Bfgs, LIMITED] {
             let (steps, jitter, adapt) = (4, 0.5, Some(DualAveraging::new(50)));
             let hmc = Hmc { steps, jitter, covariance: covariance.clone(), adapt, ..Hmc::default() };
-            let learning = Adaptation::First(0);
-            let qnhmc = Qnhmc { steps, jitter, mass: mass.clone(), inverse_hessian, learning, adapt };
+            let adaptation = Adaptation::First(0);
+            let qnhmc = Qnhmc { steps, jitter, mass: mass.clone(), inverse_hessian, adaptation, adapt };
             let path_of_hmc = path(&mut logistic(hmc, 6), 200);
             assert!(path_of_hmc == path(&mut logistic(qnhmc.clone(), 6), 200), "{mass:?}");
-            let learned = Qnhmc { learning: Adaptation::First(100), ..qnhmc };
+            let learned = Qnhmc { adaptation: Adaptation::First(100), ..qnhmc };
             assert!(path_of_hmc != path(&mut logistic(learned, 6), 200), "{mass:?}");
         }
     }
@@ -86,8 +86,8 @@ fn qnhmc_without_curvature_is_hmc() {
 /// Iterations that learn make no draws, unless they never end.
 #[test]
 fn draws_begin_when_learning_ends() {
-    let first = |learning| {
-        let dynamics = Qnhmc { learning, adapt: None, ..qnhmc_of(3, LIMITED) };
+    let first = |adaptation| {
+        let dynamics = Qnhmc { adaptation, adapt: None, ..qnhmc_of(3, LIMITED) };
         let run = Builder::new(Curved::Banana.target(), dynamics, FullGradient, 0.1);
         run.sample(&zeros([2]), 5).unwrap().chains()[0].iterations()[0]
     };
@@ -98,8 +98,8 @@ fn draws_begin_when_learning_ends() {
 /// A chain that never stops adapting is not reported as exact.
 #[test]
 fn only_frozen_chains_are_exact() {
-    let bias = |learning| {
-        let dynamics = Qnhmc { learning, adapt: None, ..qnhmc_of(3, LIMITED) };
+    let bias = |adaptation| {
+        let dynamics = Qnhmc { adaptation, adapt: None, ..qnhmc_of(3, LIMITED) };
         let run = Builder::new(Curved::Correlated.target(), dynamics, FullGradient, 0.1);
         run.sample(&zeros([2]), 300).unwrap().info().bias.clone()
     };
@@ -144,8 +144,8 @@ fn effective_shares<D: Dynamics<FullGradient> + Clone + Debug + 'static>(dynamic
 #[test]
 fn the_whitening_form_removes_the_conditioning_that_the_published_form_mirrors() {
     let (steps, jitter) = (6, 0.5);
-    let whitening = Qnhmc { steps, jitter, learning: Adaptation::First(300), ..Qnhmc::default() };
-    let mirroring = Qnhmc { mass: published(Covariance::UNIT), ..whitening.clone() };
+    let whitening = Qnhmc { steps, jitter, adaptation: Adaptation::First(300), ..Qnhmc::default() };
+    let mirroring = Qnhmc { mass: published(Covariance::IDENTITY), ..whitening.clone() };
     let plain = effective_shares(Hmc { steps, jitter, ..Hmc::default() }, 0.25);
     assert!(plain[0] > 0.5 && plain[1] < 0.02, "HMC: {plain:?}");
     let mirrored = effective_shares(mirroring, 0.0025);

@@ -106,8 +106,8 @@ fn a_relocated_chain_goes_on_from_there() {
     }
     check(Mala::default());
     check(hmc_of(5));
-    check(CorrectedLangevin::new(growing()));
-    check(Qnhmc { learning: Adaptation::Continual, ..qnhmc_of(5, LIMITED) });
+    check(RiemannianMala::new(growing()));
+    check(Qnhmc { adaptation: Adaptation::Continual, ..qnhmc_of(5, LIMITED) });
     check(HmcBfgs { steps: 5, ..HmcBfgs::default() });
 }
 
@@ -117,15 +117,15 @@ fn first_draws_are_pinned() {
     fn sixtieth<D: Dynamics<FullGradient> + Debug>(dynamics: D) -> f64 {
         path(&mut logistic(dynamics, 13), 60)[59].iter().sum()
     }
-    let learning = Adaptation::First(10);
+    let adaptation = Adaptation::First(10);
     let drawn = [
         sixtieth(Mala::default()),
         sixtieth(Hmc::default()),
         sixtieth(hmc_of(5)),
-        sixtieth(Qnhmc { learning, mass: published(Covariance::UNIT), ..Qnhmc::default() }),
-        sixtieth(Qnhmc { learning, mass: published(Covariance::UNIT), ..qnhmc_of(5, LIMITED) }),
-        sixtieth(Qnhmc { learning, ..Qnhmc::default() }),
-        sixtieth(Qnhmc { learning, ..qnhmc_of(5, LIMITED) }),
+        sixtieth(Qnhmc { adaptation, mass: published(Covariance::IDENTITY), ..Qnhmc::default() }),
+        sixtieth(Qnhmc { adaptation, mass: published(Covariance::IDENTITY), ..qnhmc_of(5, LIMITED) }),
+        sixtieth(Qnhmc { adaptation, ..Qnhmc::default() }),
+        sixtieth(Qnhmc { adaptation, ..qnhmc_of(5, LIMITED) }),
         sixtieth(HmcBfgs { steps: 3, ..HmcBfgs::default() }),
     ];
     let pinned = [

@@ -23,7 +23,7 @@ fn an_unscaled_regression() {
             let mut evaluator = target.evaluator(&start()).unwrap();
             let best = evaluator.log_density(&exact, evaluator.all_rows()).unwrap();
             let mode = LbfgsSearch::default().run(evaluator.as_mut(), &[0.0; 3]).unwrap();
-            assert_eq!(mode.ending, SearchOutcome::Converged, "{mode}");
+            assert_eq!(mode.outcome, SearchOutcome::Converged, "{mode}");
             let (short, promised) = (best - mode.log_posterior, mode.predicted_gain.unwrap());
             assert!(short < 1e-8 && promised <= 1e-9, "{mode}: {short} below the mode");
             assert!(mode.full_passes < 200, "{mode}");
@@ -64,7 +64,7 @@ fn a_kink_at_the_mode() {
         });
         let best = evaluator.log_density(&exact, evaluator.all_rows()).unwrap();
         let mode = LbfgsSearch::default().run(evaluator.as_mut(), &vec![0.1; d]).unwrap();
-        assert_eq!(mode.ending, SearchOutcome::Stalled, "{mode}");
+        assert_eq!(mode.outcome, SearchOutcome::Stalled, "{mode}");
         assert!(best - mode.log_posterior < 1e-4 && mode.predicted_gain.unwrap() < NEGLIGIBLE_GAIN, "{mode}");
         assert!(mode.to_string().starts_with("stalled after"), "{mode}");
     }
@@ -75,7 +75,7 @@ fn a_kink_at_the_mode() {
 fn a_line_search_that_finds_nothing_is_no_convergence() {
     let mut evaluator = mistaken().evaluator(&zeros([2])).unwrap();
     let mode = LbfgsSearch::default().run(evaluator.as_mut(), &[0.0; 2]).unwrap();
-    assert_eq!(mode.ending, SearchOutcome::Stalled);
+    assert_eq!(mode.outcome, SearchOutcome::Stalled);
     assert!((mode.predicted_gain.unwrap() - 12.5).abs() < 1e-6 && !mode.is_close(), "{mode}");
     assert!(mode.to_string().contains("predicted gain of a Newton step 1.2e1"), "{mode}");
 }
@@ -111,10 +111,10 @@ fn a_saddle_is_no_mode() {
         0.5 * theta[0].powi(2) - 0.25 * theta[0].powi(4) - 0.5 * theta[1].powi(2)
     });
     let at_saddle = LbfgsSearch::default().run(evaluator.as_mut(), &[0.0, 1.0]).unwrap();
-    assert_eq!((at_saddle.ending, at_saddle.predicted_gain), (SearchOutcome::Stalled, None));
+    assert_eq!((at_saddle.outcome, at_saddle.predicted_gain), (SearchOutcome::Stalled, None));
     assert!(!at_saddle.is_close());
     let beside = LbfgsSearch::default().run(evaluator.as_mut(), &[0.01, 1.0]).unwrap();
-    assert_eq!(beside.ending, SearchOutcome::Converged);
+    assert_eq!(beside.outcome, SearchOutcome::Converged);
     assert!((beside.theta[0] - 1.0).abs() < 1e-4, "{beside}");
 }
 
@@ -142,7 +142,7 @@ fn many_parameters() {
         let mut evaluator = hidden_direction(d, seed);
         let start: Vec<f64> = normals(d, seed + 10).iter().map(|z| 3.0 * z).collect();
         let mode = LbfgsSearch::default().run(evaluator.as_mut(), &start).unwrap();
-        assert!(mode.ending != SearchOutcome::Converged || mode.log_posterior > -1e-6, "{mode}");
+        assert!(mode.outcome != SearchOutcome::Converged || mode.log_posterior > -1e-6, "{mode}");
         assert!(mode.is_close(), "{mode}");
     }
 }
@@ -160,7 +160,7 @@ fn newton_steps_come_to_the_aid_of_slow_searches() {
         terms.sum()
     });
     let mode = LbfgsSearch::default().run(evaluator.as_mut(), &vec![0.0; d]).unwrap();
-    assert_eq!(mode.ending, SearchOutcome::Converged, "{mode}");
+    assert_eq!(mode.outcome, SearchOutcome::Converged, "{mode}");
     assert!(mode.log_posterior > -1e-8 && mode.iterations < 300, "{mode}");
 }
 
@@ -174,7 +174,7 @@ fn every_full_pass_is_counted() {
         theta.iter().map(|theta| -0.25 * theta.powi(4) - 0.5 * theta.powi(2)).sum()
     });
     let mode = LbfgsSearch::default().run(evaluator.as_mut(), &[3.0, -2.0, 1.0]).unwrap();
-    assert_eq!(mode.ending, SearchOutcome::Converged);
+    assert_eq!(mode.outcome, SearchOutcome::Converged);
     assert_eq!(mode.full_passes, passes.load(Ordering::Relaxed));
     // Two for each column of the Hessian, and for each of two iterations of conjugate gradients.
     assert!(mode.full_passes >= mode.iterations + 11, "{mode}");

@@ -83,7 +83,7 @@ fn a_search_that_does_not_arrive_is_continued() {
         AutoSearch { full, minibatch }.find(evaluator(), Some(WithoutReplacement::new(50)), &[0.0; 6]).unwrap()
     };
     let mode = find(ModeSearch::default());
-    assert_eq!(mode.ending, SearchOutcome::Converged);
+    assert_eq!(mode.outcome, SearchOutcome::Converged);
     let short = exact.log_posterior - mode.log_posterior;
     assert!(short < NEGLIGIBLE_GAIN && mode.predicted_gain.unwrap() < NEGLIGIBLE_GAIN, "{mode}: {short}");
     assert!(mode.iterations > 1000 && mode.full_passes > first.full_passes + 12, "{mode}");
@@ -93,7 +93,7 @@ fn a_search_that_does_not_arrive_is_continued() {
     let content = StopRule::Plateau { every: 3, tolerance: 1e9, patience: 1 };
     let mode = find(ModeSearch { stop: content, ..ModeSearch::default() });
     assert!(mode.log_posterior > first.log_posterior, "{mode}");
-    assert_eq!(mode.ending, SearchOutcome::Stalled);
+    assert_eq!(mode.outcome, SearchOutcome::Stalled);
     assert!(mode.predicted_gain.unwrap() > NEGLIGIBLE_GAIN && !mode.is_close(), "{mode}");
     let cut_short = find(ModeSearch { max_iterations: 3, ..ModeSearch::default() });
     assert_eq!(cut_short.ending, SearchOutcome::IterationLimit);
@@ -107,6 +107,6 @@ fn the_point_of_the_first_search_is_kept_if_it_is_better() {
     let minibatch = ModeSearch { max_iterations: 400, ..ModeSearch::default() };
     let auto = AutoSearch { minibatch, ..AutoSearch::default() };
     let mode = auto.find(mistaken().evaluator(&start).unwrap(), None::<WithoutReplacement>, &[0.0; 2]).unwrap();
-    assert_eq!((&mode.theta, mode.ending), (&first.theta, SearchOutcome::Stalled));
+    assert_eq!((&mode.theta, mode.outcome), (&first.theta, SearchOutcome::Stalled));
     assert_eq!(mode.iterations, first.iterations + 400);
 }

@@ -1,7 +1,7 @@
 //! The Laplace approximation, and the preconditioner made of it, check that they are at the mode.
 
 use sgmcmc::algorithms::LaplaceApproximation;
-use sgmcmc::algorithms::Preconditioned;
+use sgmcmc::algorithms::PreconditionedSgld;
 use sgmcmc::mode::{LbfgsSearch, Mode};
 use sgmcmc::mode::{NEGLIGIBLE_GAIN, SearchOutcome};
 use sgmcmc::prelude::*;
@@ -46,15 +46,15 @@ fn newton_steps_repair_a_search_that_was_cut_short() {
 #[test]
 fn a_point_that_is_not_the_mode_is_refused() {
     let error = LaplaceApproximation::default().fit(&mistaken(), &zeros([2]), 10).unwrap_err().to_string();
-    assert!(error.contains("Newton step promises") && error.contains("1.250e1"), "{error}");
+    assert!(error.contains("of a Newton step") && error.contains("1.250e1"), "{error}");
     assert!(error.contains("more iterations") && error.contains("standardize"), "{error}");
 
     let simulated = Logistic::simulate(500, 3);
     let mut evaluator = simulated.posterior.evaluator(&simulated.start).unwrap();
     let mode = LbfgsSearch::default().run(evaluator.as_mut(), &[0.0; 6]).unwrap();
-    assert!(Preconditioned::laplace(evaluator.as_mut(), &mode.theta).is_ok());
+    assert!(PreconditionedSgld::laplace(evaluator.as_mut(), &mode.theta).is_ok());
     let off: Vec<f64> = mode.theta.iter().map(|theta| theta + 0.3).collect();
-    let error = Preconditioned::laplace(evaluator.as_mut(), &off).unwrap_err().to_string();
+    let error = PreconditionedSgld::laplace(evaluator.as_mut(), &off).unwrap_err().to_string();
     assert!(error.contains("Newton step from `mode` promises") && error.contains("LbfgsSearch"), "{error}");
 }
 

@@ -7,7 +7,7 @@ mod laplace;
 
 use sgmcmc::AnalyticTree;
 use sgmcmc::algorithms::LaplaceApproximation;
-use sgmcmc::algorithms::Preconditioned;
+use sgmcmc::algorithms::PreconditionedSgld;
 use sgmcmc::curvature;
 use sgmcmc::data::Rows;
 use sgmcmc::gradient::Target;
@@ -75,7 +75,7 @@ fn adam_finds_the_mode_of_a_normal_mean() {
     let exact = normals(n, 3).iter().sum::<f64>() / precision;
     let distance = (mode.theta[0] - exact).abs() * precision.sqrt();
     assert!(distance < 0.1, "{distance} posterior standard deviations off");
-    assert_eq!(mode.ending, SearchOutcome::Converged);
+    assert_eq!(mode.outcome, SearchOutcome::Converged);
     assert!((mode.gradient_norm - precision * (mode.theta[0] - exact).abs()).abs() < 1e-6);
     assert!(mode.log_posterior > mode.start_log_posterior);
     assert!(mode.to_string().starts_with("converged after"), "{mode}");
@@ -88,7 +88,7 @@ fn the_mode_of_a_regression_is_stationary() {
     let estimator = Svrg::new(WithoutReplacement::new(100), 20);
     let again = simulated.by_hand.evaluator(&simulated.start).unwrap();
     let mode = ModeSearch::default().run(estimator, again, &[0.0; 6]).unwrap();
-    assert_eq!(mode.ending, SearchOutcome::Converged);
+    assert_eq!(mode.outcome, SearchOutcome::Converged);
     // Each score has variance of order one, so that one posterior standard deviation off the gradient is about √2000 = 45.
     assert!(mode.gradient_norm < 3.0, "gradient norm {}", mode.gradient_norm);
     // No point nearby, a tenth of a posterior standard deviation off, is higher by more than the search's tolerance.
@@ -108,7 +108,7 @@ fn runs_on_the_full_gradient_start_at_the_mode() {
     let sampler = ula(&model, &data, 1e-4).find_mode(ModeSearch::default()).start(&simulated.start).unwrap();
     let evaluator = simulated.posterior.evaluator(&simulated.start).unwrap();
     let mode = ModeSearch::default().run(FullGradient, evaluator, &[0.0; 6]).unwrap();
-    assert_eq!(mode.ending, SearchOutcome::Converged);
+    assert_eq!(mode.outcome, SearchOutcome::Converged);
     assert_eq!(sampler.mode(), Some(&mode));
     assert_eq!(sampler.coordinates(), mode.theta);
 }
@@ -126,7 +126,7 @@ fn the_search_of_r_takes_exactly_its_steps() {
     }
     let mode = ModeSearch::as_in_r(step, 50).run(FullGradient, evaluator, &start).unwrap();
     assert!(relative_error(&mode.theta, &theta) < 1e-12);
-    assert_eq!((mode.iterations, mode.ending), (50, SearchOutcome::IterationLimit));
+    assert_eq!((mode.iterations, mode.outcome), (50, SearchOutcome::IterationLimit));
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn lbfgs_curvature_and_laplace_of_a_gaussian() {
     let target = model.target();
     let mut evaluator = target.evaluator(&zeros([d])).unwrap();
     let mode = LbfgsSearch::default().run(evaluator.as_mut(), &[3.0; 5]).unwrap();
-    assert_eq!(mode.ending, SearchOutcome::Converged);
+    assert_eq!(mode.outcome, SearchOutcome::Converged);
     let spread = 1.0 / 200.0_f64.sqrt();
     assert!(mode.theta.iter().zip(&mean).all(|(a, b)| (a - b).abs() < 1e-4 * spread), "{:?} {mean:?}", mode.theta);
     assert!(mode.iterations < 20 && mode.full_passes < 30, "{mode}");
@@ -201,7 +201,7 @@ fn lbfgs_finds_its_way() {
     });
     let mut evaluator = valley.with(&Dataset::none()).evaluator(&full([2], 1.0)).unwrap();
     let mode = LbfgsSearch::default().run(evaluator.as_mut(), &[-1.2, 1.0]).unwrap();
-    assert_eq!(mode.ending, SearchOutcome::Converged);
+    assert_eq!(mode.outcome, SearchOutcome::Converged);
     assert!(mode.theta.iter().all(|x| (x - 1.0).abs() < 1e-3), "{:?}", mode.theta);
     assert!(mode.iterations < 80, "{mode}");
     let edge = Model::density(|theta: Tensor<1>| (theta.clone().log() * 2.0 - theta).sum());
@@ -219,7 +219,7 @@ fn lbfgs_finds_its_way() {
     assert_eq!((short.iterations, short.ending), (1, SearchOutcome::IterationLimit));
 }
 
-/// Preconditioned by the Laplace covariance a chain sees the posterior as round: h = 0.1 suits all directions.
+/// With the Laplace covariance as the preconditioner, h = 0.1 suits all directions.
 #[test]
 fn the_laplace_covariance_preconditions() {
     let d = 5;
@@ -227,7 +227,7 @@ fn the_laplace_covariance_preconditions() {
     let target = model.target();
     let mut evaluator = target.evaluator(&zeros([d])).unwrap();
     let mode = model.posterior_mean();
-    let dynamics = Preconditioned::laplace(evaluator.as_mut(), &mode).unwrap();
+    let dynamics = PreconditionedSgld::laplace(evaluator.as_mut(), &mode).unwrap();
     let run = Builder::new(target, dynamics, FullGradient, 0.1).seed(4).burn_in(100);
     let fit = run.sample(&zeros([d]), 20_000).unwrap();
     let covariance = linear::covariance(&fit.chains()[0].rows().flatten().copied().collect::<Vec<_>>(), d);
@@ -240,6 +240,6 @@ fn the_laplace_covariance_preconditions() {
     }
     let saddle = Model::density(|theta: Tensor<1>| theta.powi_scalar(2).sum());
     let mut evaluator = saddle.with(&Dataset::none()).evaluator(&zeros([2])).unwrap();
-    let error = Preconditioned::laplace(evaluator.as_mut(), &[0.0; 2]).unwrap_err().to_string();
+    let error = PreconditionedSgld::laplace(evaluator.as_mut(), &[0.0; 2]).unwrap_err().to_string();
     assert!(error.contains("Hessian") && error.contains("positive definite"), "{error}");
 }

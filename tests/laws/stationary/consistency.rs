@@ -4,7 +4,7 @@
 //! error. The bias that an algorithm predicts for itself (`Dynamics::variance_ratio`) is compared with the same laws.
 
 use sgmcmc::AnalyticTree;
-use sgmcmc::algorithms::{LiteralSghmc, Preconditioned, SghmcSource};
+use sgmcmc::algorithms::{LiteralSghmc, PreconditionedSgld, SghmcSource};
 use sgmcmc::gradient::Saga;
 use sgmcmc::gradient::Svrg;
 use sgmcmc::gradient::Target;
@@ -169,13 +169,13 @@ fn thermostats_have_the_variance_they_predict() {
 #[test]
 fn preconditioned_sgld_has_one_error_for_all_directions() {
     let p = Problem::new(3, 0.0);
-    let dynamics = Preconditioned::inverse_of(&p.a, 3).unwrap();
+    let dynamics = PreconditionedSgld::from_precision(&p.a, 3).unwrap();
     let recipe = recipe(dynamics, FullGradient, 0.2, 1.0);
-    let expected: Vec<f64> = inverse_of(&p.a).iter().map(|sigma| sigma / 0.95).collect();
+    let expected: Vec<f64> = from_precision(&p.a).iter().map(|sigma| sigma / 0.95).collect();
     assert_stationary(&p, &recipe, &expected);
 }
 
-fn inverse_of(a: &[f64]) -> Vec<f64> {
+fn from_precision(a: &[f64]) -> Vec<f64> {
     let d = a.len().isqrt();
     let unit = |k: usize| (0..d).map(|i| f64::from(u8::from(i == k))).collect::<Vec<f64>>();
     let columns: Vec<Vec<f64>> = (0..d).map(|k| sgmcmc_testkit::linear::solve(a, &unit(k))).collect();

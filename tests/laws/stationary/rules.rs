@@ -24,7 +24,7 @@ pub fn sgld_law(p: &Problem) -> Vec<f64> {
     stationary_sgld(p, SIZE, TEMPERATURE)
 }
 
-pub const SGHMC: Sghmc = Sghmc { alpha: PerParameter::all(0.3), steps: 3, noise: NoiseEstimate::Fixed(0.1) };
+pub const SGHMC: Sghmc = Sghmc { alpha: PerParameter::new(0.3), steps: 3, noise: NoiseEstimate::Fixed(0.1) };
 
 /// The settings of SGHMC, coordinate by coordinate.
 pub struct SghmcSettings<'a> {

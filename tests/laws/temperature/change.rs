@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use sgmcmc::algorithms::Dynamics;
-use sgmcmc::algorithms::{Badodab, Baoab, CorrectedLangevin, CyclicalSgld, Hmc, HmcBfgs, Mala, Qnhmc, Sgld};
+use sgmcmc::algorithms::{Badodab, Baoab, CyclicalSgld, Hmc, HmcBfgs, Mala, Qnhmc, RiemannianMala, Sgld};
 use sgmcmc::gradient::FullGradient;
 use sgmcmc::prelude::*;
 use sgmcmc::rng::ChainRng;
@@ -45,7 +45,7 @@ fn assert_goes_on<D: Dynamics<FullGradient> + Clone + Debug + 'static>(dynamics:
 #[test]
 fn methods_with_an_accept_step_follow_a_change_of_the_temperature() {
     assert_goes_on(Mala::default());
-    assert_goes_on(CorrectedLangevin::new(wavy()));
+    assert_goes_on(RiemannianMala::new(wavy()));
     assert_goes_on(Hmc { steps: 3, ..Hmc::default() });
     assert_goes_on(Qnhmc { steps: 3, ..Qnhmc::default() });
     assert_goes_on(HmcBfgs { steps: 3, ..HmcBfgs::default() });

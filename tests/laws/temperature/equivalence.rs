@@ -7,8 +7,8 @@
 
 use sgmcmc::algorithms::Dynamics;
 use sgmcmc::algorithms::{
-    Badodab, Baoab, CorrectedLangevin, CyclicalSgld, Hamcmc, Hmc, HmcBfgs, InitialScale, InverseHessian, Mala,
-    Preconditioned, Psgld, Qnhmc, Sghmc, Sgld, Sgnht, Sgrld,
+    Badodab, Baoab, CyclicalSgld, Hamcmc, Hmc, HmcBfgs, InitialScale, InverseHessian, Mala, PreconditionedSgld, Psgld,
+    Qnhmc, RiemannianMala, Sghmc, Sgld, Sgnht, Sgrld,
 };
 use sgmcmc::distributions::{Beta, Gamma, Normal};
 use sgmcmc::gradient::GradientEstimator;
@@ -99,9 +99,9 @@ fn minibatch() -> MinibatchGradient {
 }
 
 /// A constant dense matrix for the eight coordinates.
-fn correlated() -> Preconditioned {
+fn correlated() -> PreconditionedSgld {
     let entry = |k: usize| if k / 8 == k % 8 { 1.0 } else { 0.2 };
-    Preconditioned::dense(&(0..64).map(entry).collect::<Vec<_>>(), 8).unwrap()
+    PreconditionedSgld::dense(&(0..64).map(entry).collect::<Vec<_>>(), 8).unwrap()
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn langevin() {
     assert_scales(Sgld, 0.004, ControlVariate::new(WithoutReplacement::new(10)));
     assert_scales(Sgld, 0.004, Saga::new(WithoutReplacement::new(10)));
     assert_scales(CyclicalSgld { period: 7, exploration: 0.4 }, 0.004, minibatch());
-    assert_scales(Preconditioned::diagonal(vec![0.5, 1.0, 1.5, 0.7, 0.8, 1.2, 1.0, 0.9]), 0.004, minibatch());
+    assert_scales(PreconditionedSgld::diagonal(vec![0.5, 1.0, 1.5, 0.7, 0.8, 1.2, 1.0, 0.9]), 0.004, minibatch());
     assert_scales(correlated(), 0.004, minibatch());
     assert_scales(Sgrld::new(super::wavy()), 0.004, minibatch());
 }
@@ -136,7 +136,7 @@ fn hamiltonian() {
 #[test]
 fn with_an_accept_step() {
     assert_scales(Mala::default(), 0.02, FullGradient);
-    assert_scales(CorrectedLangevin::new(super::wavy()), 0.02, FullGradient);
+    assert_scales(RiemannianMala::new(super::wavy()), 0.02, FullGradient);
     assert_scales(Hmc { steps: 4, ..Hmc::default() }, 0.02, FullGradient);
     assert_scales(HmcBfgs { steps: 4, ..HmcBfgs::default() }, 0.02, FullGradient);
     let inverse_hessian = InverseHessian::Lbfgs { memory: 4, gamma: InitialScale::Fixed(1.0) };

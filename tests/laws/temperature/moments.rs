@@ -18,8 +18,8 @@ use std::fmt::Debug;
 
 use sgmcmc::algorithms::Dynamics;
 use sgmcmc::algorithms::{
-    Adaptation, Badodab, Baoab, CorrectedLangevin, CyclicalSgld, DualAveraging, Hamcmc, Hmc, HmcBfgs, Mala,
-    Preconditioned, Psgld, Qnhmc, Sgfs, Sghmc, Sgld, Sgnht, Sgrld,
+    Adaptation, Badodab, Baoab, CyclicalSgld, DualAveraging, Hamcmc, Hmc, HmcBfgs, Mala, PreconditionedSgld, Psgld,
+    Qnhmc, RiemannianMala, Sgfs, Sghmc, Sgld, Sgnht, Sgrld,
 };
 use sgmcmc::distributions::{Bernoulli, Beta, Gamma, Poisson};
 use sgmcmc::gradient::FullGradient;
@@ -172,7 +172,7 @@ fn cyclical_sgld() {
 #[test]
 fn preconditioned() {
     let m = 2.5;
-    assert_moments(Preconditioned::diagonal(vec![m; COPIES]), (S, m), 30_000, Bias::of_variance(2.0 * S));
+    assert_moments(PreconditionedSgld::diagonal(vec![m; COPIES]), (S, m), 30_000, Bias::of_variance(2.0 * S));
 }
 
 /// V is that of the last 1/(1 − α) = 2 steps, so that the bias of a step counts three times. M is at most 1/λ.
@@ -251,10 +251,10 @@ fn badodab() {
 fn with_an_accept_step() {
     let long = (10.0 * S, 1.0);
     assert_moments(Mala::default(), long, 20_000, Bias::NONE);
-    assert_moments(CorrectedLangevin::new(wavy()), (10.0 * S, 1.5), 20_000, Bias::NONE);
+    assert_moments(RiemannianMala::new(wavy()), (10.0 * S, 1.5), 20_000, Bias::NONE);
     assert_moments(Hmc { steps: 3, ..Hmc::default() }, long, 10_000, Bias::NONE);
     let adapt = Some(DualAveraging::new(1000));
-    let qnhmc = Qnhmc { steps: 3, learning: Adaptation::First(500), adapt, ..Qnhmc::default() };
+    let qnhmc = Qnhmc { steps: 3, adaptation: Adaptation::First(500), adapt, ..Qnhmc::default() };
     assert_moments(qnhmc, long, 10_000, Bias::NONE);
     assert_moments(HmcBfgs { steps: 3, ..HmcBfgs::default() }, long, 10_000, Bias::NONE);
 }

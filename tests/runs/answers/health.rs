@@ -41,7 +41,7 @@ fn halving_the_step_size_shows_the_bias() {
     let halving = |share: f64, draws: usize| {
         let run = ula(&model, simulated.posterior.data(), share / precision).chains(4).seed(1).burn_in(50).thin(5);
         let (coarse, fine) =
-            (run.sample(&zeros([1]), draws).unwrap(), run.halved().sample(&zeros([1]), draws).unwrap());
+            (run.sample(&zeros([1]), draws).unwrap(), run.halve_step_size().sample(&zeros([1]), draws).unwrap());
         assert_eq!((fine.info().thin, fine.info().burn_in), (10, 100));
         (coarse.step_halving(&fine).unwrap(), coarse)
     };

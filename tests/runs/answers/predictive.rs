@@ -25,7 +25,7 @@ fn pointwise_is_the_log_likelihood_of_each_observation_at_each_draw() {
     let simulated = NormalMean::simulate(30, 1);
     let thetas = [0.1, -0.2, 0.3, 0.0];
     let fit = means(&thetas);
-    let pointwise = fit.pointwise(&simulated.posterior, &simulated.start).unwrap();
+    let pointwise = fit.pointwise_log_likelihood(&simulated.posterior, &simulated.start).unwrap();
     assert_eq!((pointwise.draws(), pointwise.observations(), pointwise.chains()), (4, 30, &[2, 2][..]));
     let x = normals(30, 1);
     for (row, theta) in pointwise.rows().zip(thetas) {
@@ -43,9 +43,10 @@ fn pointwise_is_the_log_likelihood_of_each_observation_at_each_draw() {
 fn too_large_a_table_is_refused_with_a_remedy() {
     let simulated = NormalMean::simulate(30, 1);
     let fit = means(&[0.0; 40]);
-    let error = fit.pointwise_within(&simulated.posterior, &simulated.start, 1000).unwrap_err().to_string();
+    let error =
+        fit.pointwise_log_likelihood_within(&simulated.posterior, &simulated.start, 1000).unwrap_err().to_string();
     assert!(error.contains("30 observations at 40 draws") && error.contains("thinned"), "{error}");
-    assert!(fit.thinned(20).pointwise_within(&simulated.posterior, &simulated.start, 1000).is_ok());
+    assert!(fit.thinned(20).pointwise_log_likelihood_within(&simulated.posterior, &simulated.start, 1000).is_ok());
 }
 
 fn probability(w: Weights, r: Observations) -> Tensor<1> {

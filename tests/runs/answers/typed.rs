@@ -56,7 +56,7 @@ fn the_mode_follows_the_parameters_and_keeps_its_warning() {
         start_log_posterior: -9.0,
         iterations: 7,
         full_passes: 9,
-        ending: sgmcmc::mode::SearchOutcome::IterationLimit,
+        outcome: sgmcmc::mode::SearchOutcome::IterationLimit,
         predicted_gain: Some(40.0),
     };
     let fit = fit().with_mode(Some(mode.clone()));

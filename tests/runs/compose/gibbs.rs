@@ -1,8 +1,8 @@
 //! Gibbs steps alternate with the sampler's own.
 
 use sgmcmc::algorithms::{
-    Adaptation, Badodab, Baoab, CorrectedLangevin, CyclicalSgld, Hamcmc, Hmc, HmcBfgs, InitialScale, Mala, Metric,
-    Preconditioned, Qnhmc, Sghmc, Sgnht, Sgrld,
+    Adaptation, Badodab, Baoab, CyclicalSgld, Hamcmc, Hmc, HmcBfgs, InitialScale, Mala, Metric, PreconditionedSgld,
+    Qnhmc, RiemannianMala, Sghmc, Sgnht, Sgrld,
 };
 use sgmcmc::distributions::{Gamma, Normal};
 
@@ -76,7 +76,7 @@ fn gibbs_within_every_langevin_kernel_keeps_the_joint_law() {
     assert_bivariate("SGLD", Sgld, 0.05, 0.02);
     assert_bivariate("cyclical SGLD", CyclicalSgld { period: 10, exploration: 0.0 }, 0.05, 0.02);
     let m = [1.0, RHO, RHO, 1.0];
-    assert_bivariate("preconditioned SGLD", Preconditioned::dense(&m, 2).unwrap(), 0.05, 0.03);
+    assert_bivariate("preconditioned SGLD", PreconditionedSgld::dense(&m, 2).unwrap(), 0.05, 0.03);
     assert_bivariate("SGRLD", Sgrld::new(Metric::dense(move |_, out| out.copy_from_slice(&m))), 0.05, 0.03);
     for memory in [2, 3, 5] {
         let dynamics = Hamcmc { memory, lambda: 1.0, gamma: InitialScale::Fixed(0.2) };
@@ -108,9 +108,9 @@ fn gibbs_within_sgnht_tends_to_the_joint_law() {
 fn gibbs_within_every_kernel_that_accepts_or_rejects_keeps_the_joint_law() {
     assert_bivariate("MALA", Mala::default(), 0.2, 0.0);
     assert_bivariate("HMC", Hmc { steps: 3, ..Hmc::default() }, 0.1, 0.0);
-    assert_bivariate("QNHMC", Qnhmc { steps: 3, learning: Adaptation::First(500), ..Qnhmc::default() }, 0.05, 0.0);
+    assert_bivariate("QNHMC", Qnhmc { steps: 3, adaptation: Adaptation::First(500), ..Qnhmc::default() }, 0.05, 0.0);
     assert_bivariate("HMC-BFGS", HmcBfgs { steps: 3, ..HmcBfgs::default() }, 0.1, 0.0);
-    assert_bivariate("corrected Langevin", CorrectedLangevin::new(Metric::diagonal(|_, m| m.fill(0.5))), 0.3, 0.0);
+    assert_bivariate("corrected Langevin", RiemannianMala::new(Metric::diagonal(|_, m| m.fill(0.5))), 0.3, 0.0);
 }
 
 /// The way from values to coordinates and back rounds. What an update leaves alone must not count as changed: the chain is the one without the update, bit

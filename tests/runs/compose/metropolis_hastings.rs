@@ -2,7 +2,8 @@
 
 use rand::RngExt;
 use sgmcmc::algorithms::{
-    Hamcmc, Hmc, HmcBfgs, Independence, InitialScale, Mala, MetropolisHastings, Proposal, RandomWalk, UpdateContext,
+    Hamcmc, Hmc, HmcBfgs, IndependenceProposal, InitialScale, Mala, MetropolisHastings, Proposal, RandomWalk,
+    UpdateContext,
 };
 use sgmcmc::presets::updates_only;
 
@@ -52,7 +53,7 @@ fn shift(current: &[f64], proposed: &mut [f64], rng: &mut StreamRng) -> f64 {
 
 /// Draws of the exponential distribution of mean 2.
 fn exponential() -> impl Proposal + Clone + Sync + 'static {
-    Independence::new(
+    IndependenceProposal::new(
         |x: &mut [f64], rng: &mut StreamRng| x[0] = -2.0 * (1.0 - rng.random::<f64>()).ln(),
         |x: &[f64]| -0.5 * x[0],
     )

@@ -35,7 +35,7 @@ fn a_chain_outside_the_support_ends_and_says_so() {
     let check = fit.check().to_string();
     assert!(check.contains("the log posterior is not a finite number in"), "{check}");
 
-    let patient = run.undefined_limit(u64::MAX).sample(&full([1], 1.0), 500).unwrap();
+    let patient = run.non_finite_limit(u64::MAX).sample(&full([1], 1.0), 500).unwrap();
     let bad =
         patient.chains().iter().flat_map(|chain| chain.log_posterior()).filter(|value| !value.is_finite()).count();
     assert!(bad > 100, "{bad}");

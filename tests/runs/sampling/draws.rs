@@ -5,7 +5,7 @@ use sgmcmc::data::Precision;
 use sgmcmc::fit::ChainOutcome;
 use sgmcmc::mode::ModeSearch;
 use sgmcmc::prelude::*;
-use sgmcmc::sink::{Moments, Quantiles, Spread, TestFunction};
+use sgmcmc::sink::{Moments, Quantiles, SecondMoments, TestFunction};
 use sgmcmc_testkit::models::normal_mean::{self, NormalMean};
 use sgmcmc_testkit::models::{Case, logistic, normals};
 
@@ -83,7 +83,7 @@ fn sinks_see_what_memory_keeps() {
     let fit = run.sample(&logistic_start(), 50).unwrap();
     let sinks = run
         .sample_into(&logistic_start(), 50, |_| {
-            (Moments::new(Spread::Covariance), TestFunction::new(|values: &[f64]| Ok(values[2])))
+            (Moments::new(SecondMoments::Covariance), TestFunction::new(|values: &[f64]| Ok(values[2])))
         })
         .unwrap();
     let (first, ending) = &sinks[0];

@@ -3,9 +3,9 @@
 use std::fmt::Debug;
 
 use sgmcmc::algorithms::{
-    Adaptation, AdaptiveSgld, Badodab, Baoab, Chain, CorrectedLangevin, Covariance, CyclicalSgld, DualAveraging,
-    Dynamics, Hamcmc, Hmc, HmcBfgs, InitialScale, InverseHessian, Mala, Metric, NoiseEstimate, OrnsteinUhlenbeck,
-    Preconditioned, Psgld, Qnhmc, QuasiNewtonMass, Sgfs, Sghmc, Sgld, Sgnht, Sgrld, WarmUp,
+    Adaptation, AdaptiveSgld, Badodab, Baoab, Chain, Covariance, CyclicalSgld, DualAveraging, Dynamics, Hamcmc, Hmc,
+    HmcBfgs, InitialScale, InverseHessian, Mala, Metric, NoiseEstimate, OrnsteinUhlenbeck, PreconditionedSgld, Psgld,
+    Qnhmc, QuasiNewtonMass, RiemannianMala, Sgfs, Sghmc, Sgld, Sgnht, Sgrld, WarmUp,
 };
 use sgmcmc::data::Precision;
 use sgmcmc::gradient::{ControlVariate, FullGradient, GradientEstimator, MinibatchGradient, Saga, Svrg};
@@ -24,16 +24,16 @@ macro_rules! over_all_algorithms {
             Badodab { a: by_name(0.1, 0.3), ..Badodab::default() }, CyclicalSgld::new(7));
         over_all_algorithms!(@few $check:
             AdaptiveSgld::default(), whitened(),
-            Preconditioned::diagonal(vec![0.5, 1.0, 2.0, 0.1, 0.3, 1.0]), correlated(), ornstein_uhlenbeck(), Psgld::default(),
+            PreconditionedSgld::diagonal(vec![0.5, 1.0, 2.0, 0.1, 0.3, 1.0]), correlated(), ornstein_uhlenbeck(), Psgld::default(),
             Psgld { gamma: true, ..Psgld::default() }, Sgrld::new(shrinking()), Sgfs::default(), Sgfs::diagonal(),
             Hamcmc::default(), Hamcmc { memory: 5, lambda: 0.1, gamma: InitialScale::Newest(0.1) });
         over_all_algorithms!(@exact $check: Mala::default(), Mala { adapt: SEARCH, ..Mala::default() }, Hmc::default(),
             Hmc { jitter: 0.5, adapt: SEARCH, ..Hmc::default() }, Hmc { warm_up: Some(WarmUp::diagonal(20)), ..Hmc::default() },
-            Hmc { jitter: 0.5, warm_up: Some(WarmUp::dense(20)), ..Hmc::default() }, Qnhmc { learning: Adaptation::First(16), ..QNHMC },
-            Qnhmc { inverse_hessian: InverseHessian::Lbfgs { memory: 3, gamma: InitialScale::Newest(1.0) }, learning: Adaptation::Continual, ..QNHMC },
-            Qnhmc { mass: PUBLISHED, learning: Adaptation::First(16), ..QNHMC },
+            Hmc { jitter: 0.5, warm_up: Some(WarmUp::dense(20)), ..Hmc::default() }, Qnhmc { adaptation: Adaptation::First(16), ..QNHMC },
+            Qnhmc { inverse_hessian: InverseHessian::Lbfgs { memory: 3, gamma: InitialScale::Newest(1.0) }, adaptation: Adaptation::Continual, ..QNHMC },
+            Qnhmc { mass: PUBLISHED, adaptation: Adaptation::First(16), ..QNHMC },
             Qnhmc { mass: PUBLISHED, inverse_hessian: InverseHessian::Lbfgs { memory: 3, gamma: InitialScale::Newest(1.0) }, ..QNHMC },
-            HmcBfgs { adapt: SEARCH, ..HmcBfgs::default() }, CorrectedLangevin::new(shrinking()));
+            HmcBfgs { adapt: SEARCH, ..HmcBfgs::default() }, RiemannianMala::new(shrinking()));
     };
     // One estimator of each kind: without minibatches, with them, with a memory. All of them would double the time to compile this file.
     (@few $check:ident: $($dynamics:expr),+) => {
@@ -62,7 +62,7 @@ macro_rules! over_all_algorithms {
 const SEARCH: Option<DualAveraging> = Some(DualAveraging { iterations: 16, acceptance: 0.8 });
 
 /// The mass of QNHMC in its paper.
-const PUBLISHED: QuasiNewtonMass = QuasiNewtonMass::Published { covariance: Covariance::UNIT };
+const PUBLISHED: QuasiNewtonMass = QuasiNewtonMass::Published { covariance: Covariance::IDENTITY };
 
 /// QNHMC by its settings, as a constant.
 const QNHMC: Qnhmc = Qnhmc {
@@ -70,7 +70,7 @@ const QNHMC: Qnhmc = Qnhmc {
     jitter: 0.0,
     mass: QuasiNewtonMass::Whitening,
     inverse_hessian: InverseHessian::Bfgs,
-    learning: Adaptation::Continual,
+    adaptation: Adaptation::Continual,
     adapt: None,
 };
 
@@ -79,8 +79,8 @@ fn equicorrelation() -> Vec<f64> {
     (0..36).map(|k| if k / 6 == k % 6 { 1.0 } else { 0.3 }).collect()
 }
 
-fn correlated() -> Preconditioned {
-    Preconditioned::dense(&equicorrelation(), 6).unwrap()
+fn correlated() -> PreconditionedSgld {
+    PreconditionedSgld::dense(&equicorrelation(), 6).unwrap()
 }
 
 fn ornstein_uhlenbeck() -> OrnsteinUhlenbeck {

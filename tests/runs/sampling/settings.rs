@@ -1,7 +1,8 @@
 //! Settings that a run refuses, and the messages.
 
 use sgmcmc::algorithms::{
-    Hamcmc, InitialScale, Metric, NoiseEstimate, Preconditioned, Psgld, Sgfs, Sghmc, Sgld, Sgnht, Sgrld, Thermostats,
+    Hamcmc, InitialScale, Metric, NoiseEstimate, PreconditionedSgld, Psgld, Sgfs, Sghmc, Sgld, Sgnht, Sgrld,
+    Thermostats,
 };
 use sgmcmc::gradient::{Error, FullGradient, Saga};
 use sgmcmc::minibatch::Epochs;
@@ -52,10 +53,10 @@ fn settings_out_of_range_are_named() {
     check(run(Hamcmc { lambda: -1.0, ..Hamcmc::default() }), "lambda is -1");
     check(run(Hamcmc { gamma: InitialScale::Newest(0.0), ..Hamcmc::default() }), "gamma is 0");
     let run = |dynamics| sgld(&model, &data, 1e-3).minibatch(10).dynamics(dynamics).start(&start).unwrap_err();
-    check(run(Preconditioned::diagonal(vec![1.0; 5])), "length 5, expected 6");
-    check(run(Preconditioned::diagonal(vec![1.0, 1.0, 0.0, 1.0, 1.0, 1.0])), "entry of M is 0");
+    check(run(PreconditionedSgld::diagonal(vec![1.0; 5])), "length 5, expected 6");
+    check(run(PreconditionedSgld::diagonal(vec![1.0, 1.0, 0.0, 1.0, 1.0, 1.0])), "entry of M is 0");
     check(
-        Preconditioned::dense(&[1.0, 1.0, 1.0, 1.0], 2).unwrap_err(),
+        PreconditionedSgld::dense(&[1.0, 1.0, 1.0, 1.0], 2).unwrap_err(),
         "matrix is not positive definite: the pivot of row 1",
     );
     let run = |dynamics, step| Builder::new(model.with(&data), dynamics, FullGradient, step).start(&start).unwrap_err();

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use sgmcmc::algorithms::{Covariance, Dynamics, Hmc, Mala, Metric, Preconditioned, Sgfs, Sgld, Sgrld};
+use sgmcmc::algorithms::{Covariance, Dynamics, Hmc, Mala, Metric, PreconditionedSgld, Sgfs, Sgld, Sgrld};
 use sgmcmc::gradient::FullGradient;
 use sgmcmc::prelude::*;
 use sgmcmc_testkit::models::Case;
@@ -60,7 +60,7 @@ fn the_jitter_of_starts_has_the_scale_of_the_algorithm() {
         let off = found.iter().zip(&plain).map(|(found, plain)| (found / (factor * plain) - 1.0).abs());
         assert!(off.fold(0.0, f64::max) < 1e-6, "{name}: {found:?} against {plain:?}");
     };
-    scaled(starts(&model, &data, Preconditioned::diagonal(vec![1e-4])), 0.01, "preconditioned SGLD");
+    scaled(starts(&model, &data, PreconditionedSgld::diagonal(vec![1e-4])), 0.01, "preconditioned SGLD");
     let covariance = Covariance::diagonal(&[1e-4]).unwrap();
     scaled(starts(&model, &data, Hmc { covariance: covariance.clone(), ..Hmc::default() }), 0.01, "HMC");
     scaled(starts(&model, &data, Mala { covariance, ..Mala::default() }), 0.01, "MALA");

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use sgmcmc::algorithms::{Baoab, Chain, ChainSpec, Dynamics, Preconditioned, Sgld};
+use sgmcmc::algorithms::{Baoab, Chain, ChainSpec, Dynamics, PreconditionedSgld, Sgld};
 use sgmcmc::fit::ChainOutcome;
 use sgmcmc::gradient::{ControlVariate, GradientEstimator, MinibatchGradient};
 use sgmcmc::minibatch::{WithReplacement, WithoutReplacement};
@@ -27,7 +27,7 @@ fn draws_begin_at_the_sampling_threshold() {
     let (model, data) = (normal_mean::model(), NormalMean::simulate(50, 1).posterior.data().clone());
     let falling = |t: u64| 1e-2 / (1.0 + 0.1 * t as f64);
     let threshold = SamplingThreshold { alpha: 0.02, observations: 4000, every: 10, limit: 10_000 };
-    let run = sgld(&model, &data, falling).minibatch(10).burn_in(20).collect_below(threshold);
+    let run = sgld(&model, &data, falling).minibatch(10).burn_in(20).sampling_threshold(threshold);
     let fit = run.sample(&zeros([1]), 5).unwrap();
     let chain = &fit.chains()[0];
     for ((alpha, iteration), weight) in chain.stat("alpha").unwrap().iter().zip(chain.iterations()).zip(chain.weights())
@@ -42,7 +42,7 @@ fn draws_begin_at_the_sampling_threshold() {
     assert!(exact_alpha(falling(first - 2), 10) < 0.022 && exact_alpha(falling(first - 12), 10) > 0.018);
 
     let never = SamplingThreshold { alpha: 1e-9, limit: 50, ..threshold };
-    let run = sgld(&model, &data, 1e-3).minibatch(10).collect_below(never);
+    let run = sgld(&model, &data, 1e-3).minibatch(10).sampling_threshold(never);
     let fit = run.sample(&zeros([1]), 5).unwrap();
     let ChainOutcome::Failed(error) = &fit.outcomes()[0] else { panic!("the threshold was reached") };
     assert!(error.to_string().contains("control variates"), "{error}");
@@ -68,7 +68,7 @@ fn the_sampling_threshold_knows_matrix_and_estimator() {
     };
     let batches = |n: usize| MinibatchGradient::new(WithoutReplacement::new(n));
     close(alpha(&mut chain(&data, Sgld, batches(10))), exact_alpha(1e-3, 10));
-    let scaled = Preconditioned::diagonal(vec![7.0]);
+    let scaled = PreconditionedSgld::diagonal(vec![7.0]);
     close(alpha(&mut chain(&data, scaled, batches(10))), 7.0 * exact_alpha(1e-3, 10));
     // With replacement there is no finite-population factor.
     let replaced = MinibatchGradient::new(WithReplacement::new(10));

@@ -104,7 +104,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let method = configured(arguments)?;
     let constraints = arguments.constraints.iter().map(|given| parse(given)).collect::<Result<Vec<_>, _>>()?;
     if let Some(output) = output {
-        if fits::Format::of_name(output).is_none() {
+        if fits::Format::from_name(output).is_none() {
             return Err(Error::UnknownExtension(output.clone()));
         }
         paths.iter().try_for_each(|path| output::check(path, output, *force))?;

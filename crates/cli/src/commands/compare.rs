@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use sgmcmc_diagnostics::loo::{ComparedModel, Loo, ModelEstimates, ModelWeights, Waic, compare};
-use sgmcmc_fit::Pointwise;
+use sgmcmc_fit::PointwiseLogLikelihood;
 use sgmcmc_gradient::text::{csv_cell, printable, printable_json};
 use sgmcmc_storage::fits;
 
@@ -32,7 +32,7 @@ pub(crate) enum Weights {
 }
 
 const HELP: &str = "\
-Each fit needs log-likelihoods of the same observations: `fit.with_log_likelihood(name, &fit.pointwise(…)?)` adds them.
+Each fit needs log-likelihoods of the same observations: `fit.with_log_likelihood(name, &fit.pointwise_log_likelihood(…)?)` adds them.
 diff is the elpd of the best model minus that of the row, and diff_se its standard error. A difference of a few standard
 errors or less is no evidence. Pareto k above the limit of a model mean that its elpd is not reliable.
 
@@ -70,7 +70,11 @@ struct Model {
 }
 
 impl Model {
-    fn new(name: String, pointwise: &Pointwise, criterion: Criterion) -> Result<Self, sgmcmc_gradient::Error> {
+    fn new(
+        name: String,
+        pointwise: &PointwiseLogLikelihood,
+        criterion: Criterion,
+    ) -> Result<Self, sgmcmc_gradient::Error> {
         Ok(match criterion {
             Criterion::Loo => {
                 let loo = pointwise.loo()?;

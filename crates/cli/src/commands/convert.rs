@@ -14,12 +14,12 @@ use crate::output;
 
 /// Returns the text below the arguments of `convert`.
 fn help() -> String {
-    let endings: Vec<String> = fits::endings().into_iter().map(|ending| format!(".{ending}")).collect();
+    let extensions: Vec<String> = fits::extensions().into_iter().map(|ending| format!(".{ending}")).collect();
     format!(
         "Example: sgmcmc convert fit.sgmcmc fit.zarr\n\nExtensions: {}\n\n\
          The output is written to a temporary name and renamed when it is complete. With --force, a directory is replaced\n\
          only if all of its files belong to a fit that was written by this program or the library.",
-        endings.join(", ")
+        extensions.join(", ")
     )
 }
 
@@ -44,12 +44,12 @@ pub(crate) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let Arguments { fit, output, selection, force, resample } = arguments;
     // Check the name before reading the fit, which can take long.
-    if fits::Format::of_name(output).is_none() {
+    if fits::Format::from_name(output).is_none() {
         return Err(Error::UnknownExtension(output.clone()));
     }
     output::check(fit, output, *force)?;
     let mut read = selection.open(fit)?;
-    let format = fits::Format::of_name(output);
+    let format = fits::Format::from_name(output);
     if *resample {
         read = read.resampled();
     } else if read.is_weighted() && format != Some(fits::Format::Native) {

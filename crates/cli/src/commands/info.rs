@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
 
 /// Prints a description of the fit.
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let format = fits::Format::of_content(&arguments.fit)?;
+    let format = fits::Format::from_content(&arguments.fit)?;
     let fit = fits::open(&arguments.fit)?;
     print(&describe(&fit, &arguments.fit, &format!("{format:?}")))
 }

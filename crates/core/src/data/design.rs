@@ -69,10 +69,10 @@ impl Contrast {
 /// # Examples
 ///
 /// ```
-/// use sgmcmc::data::{Contrast, Design, Levels};
+/// use sgmcmc::data::{Contrast, DesignMatrix, Levels};
 ///
-/// let region = Levels::of(["north", "south", "east", "north"]);
-/// let design = Design::new()
+/// let region = Levels::from_column(["north", "south", "east", "north"]);
+/// let design = DesignMatrix::new()
 ///     .intercept()
 ///     .numeric("age", &[30.0, 41.0, 25.0, 60.0])?
 ///     .categorical("region", &region, Contrast::Treatment)?;
@@ -81,7 +81,7 @@ impl Contrast {
 /// # Ok::<(), sgmcmc::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Design {
+pub struct DesignMatrix {
     names: Vec<String>,
     columns: Vec<Covariate>,
     rows: Option<usize>,
@@ -94,7 +94,7 @@ enum Covariate {
     Values(Vec<f64>),
 }
 
-impl Design {
+impl DesignMatrix {
     /// Creates a matrix without columns.
     pub fn new() -> Self {
         Self::default()
@@ -207,18 +207,18 @@ mod tests {
 
     #[test]
     fn matrices_and_mistakes() {
-        let levels = Levels::of(["b", "a", "b"]);
+        let levels = Levels::from_column(["b", "a", "b"]);
         assert_eq!(levels.sizes(), [1, 2]);
-        let design = Design::new().numeric("x", &[1.0, 2.0, 3.0]).unwrap().intercept();
+        let design = DesignMatrix::new().numeric("x", &[1.0, 2.0, 3.0]).unwrap().intercept();
         let design = design.categorical("g", &levels, Contrast::Sum).unwrap();
         assert_eq!(design.names(), ["x", "intercept", "g[a]"]);
         let values: Vec<f64> = design.matrix().unwrap().into_data().iter::<f64>().collect();
         assert_eq!(values, [1.0, 1.0, -1.0, 2.0, 1.0, 1.0, 3.0, 1.0, -1.0]);
         let message = |error: Error| error.to_string();
         assert!(message(design.numeric("z", &[1.0]).unwrap_err()).contains("length 1, expected 3"));
-        assert!(message(Design::new().numeric("z", &[f64::NAN]).unwrap_err()).contains("column `z`"));
-        let one = Levels::of(["a", "a"]);
-        assert!(message(Design::new().categorical("g", &one, Contrast::Sum).unwrap_err()).contains("at least 2"));
-        assert!(message(Design::new().intercept().matrix().unwrap_err()).contains("number of rows is unknown"));
+        assert!(message(DesignMatrix::new().numeric("z", &[f64::NAN]).unwrap_err()).contains("column `z`"));
+        let one = Levels::from_column(["a", "a"]);
+        assert!(message(DesignMatrix::new().categorical("g", &one, Contrast::Sum).unwrap_err()).contains("at least 2"));
+        assert!(message(DesignMatrix::new().intercept().matrix().unwrap_err()).contains("number of rows is unknown"));
     }
 }

@@ -12,7 +12,7 @@ use crate::array::default_device;
 /// ```
 /// use sgmcmc::data::Levels;
 ///
-/// let county = Levels::of(["Cook", "Aitkin", "Cook"]);
+/// let county = Levels::from_column(["Cook", "Aitkin", "Cook"]);
 /// assert_eq!(county.names(), ["Aitkin", "Cook"]);             // sorted
 /// assert_eq!(county.indices(), [1, 0, 1]);
 /// assert_eq!(county.name(1), Some("Cook"));
@@ -27,7 +27,7 @@ pub struct Levels {
 
 impl Levels {
     /// Creates the levels of a column. They are the different values, sorted.
-    pub fn of<T: Into<String>>(column: impl IntoIterator<Item = T>) -> Self {
+    pub fn from_column<T: Into<String>>(column: impl IntoIterator<Item = T>) -> Self {
         let column: Vec<String> = column.into_iter().map(Into::into).collect();
         let mut names = column.clone();
         names.sort_unstable();
@@ -47,12 +47,12 @@ impl Levels {
     /// ```
     /// use sgmcmc::data::Levels;
     ///
-    /// let size = Levels::ordered(&["small", "large"], ["large", "small", "small"])?;
+    /// let size = Levels::with_names(&["small", "large"], ["large", "small", "small"])?;
     /// assert_eq!(size.indices(), [1, 0, 0]);
-    /// assert!(Levels::ordered(&["small"], ["huge"]).unwrap_err().to_string().contains("huge"));
+    /// assert!(Levels::with_names(&["small"], ["huge"]).unwrap_err().to_string().contains("huge"));
     /// # Ok::<(), sgmcmc::Error>(())
     /// ```
-    pub fn ordered<T: AsRef<str>>(names: &[&str], column: impl IntoIterator<Item = T>) -> Result<Self> {
+    pub fn with_names<T: AsRef<str>>(names: &[&str], column: impl IntoIterator<Item = T>) -> Result<Self> {
         let repeated = names.iter().enumerate().find(|(position, name)| names[..*position].contains(name));
         if let Some((_, name)) = repeated {
             let (value, expected) = (format!("{name:?} twice"), "each level has its own name");

@@ -12,6 +12,6 @@ pub(crate) use tensor::dtype as element_dtype;
 
 pub use convert::IntoDataset;
 pub use dataset::Dataset;
-pub use design::{Contrast, Design};
+pub use design::{Contrast, DesignMatrix};
 pub use levels::Levels;
 pub use scaling::Scaling;

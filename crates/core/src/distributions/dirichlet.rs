@@ -90,11 +90,11 @@ impl Dirichlet {
     /// ```
     /// use sgmcmc::distributions::Dirichlet;
     ///
-    /// let log_prob = Dirichlet::of(&[2.0, 1.0, 1.0]).log_prob(sgmcmc::array(vec![0.5, 0.25, 0.25], [1, 3])?);
+    /// let log_prob = Dirichlet::from_concentrations(&[2.0, 1.0, 1.0]).log_prob(sgmcmc::array(vec![0.5, 0.25, 0.25], [1, 3])?);
     /// assert!((log_prob.into_scalar::<f64>() - 1.0986123).abs() < 1e-6);
     /// # Ok::<(), sgmcmc::Error>(())
     /// ```
-    pub fn of(concentrations: &[f64]) -> Self {
+    pub fn from_concentrations(concentrations: &[f64]) -> Self {
         assert!(!concentrations.is_empty(), "Dirichlet: there are no concentrations");
         concentrations.iter().for_each(|concentration| check(*concentration));
         Self { concentration: Concentration::Numbers(concentrations.to_vec()) }

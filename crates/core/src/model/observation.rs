@@ -81,11 +81,11 @@ impl<P: TensorTree> Model<P> {
     ///     sigma: Tensor<1>,
     /// }
     ///
-    /// let model = Model::<Scale>::described();
+    /// let model = Model::<Scale>::from_priors();
     /// assert_eq!(model.layout(&Scale { sigma: ones([1]) })?.blocks()[0].constraint, Some(Constraint::Positive));
     /// # Ok::<(), sgmcmc::Error>(())
     /// ```
-    pub fn described() -> Self {
+    pub fn from_priors() -> Self {
         Self::empty()
     }
 }

@@ -42,7 +42,7 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
     /// }
     ///
     /// // A soft constraint: the sum is close to zero.
-    /// let model = Model::<Effects>::described().factor(|p: Effects| Normal::new(0.0, 0.01).log_prob(p.effects.sum()));
+    /// let model = Model::<Effects>::from_priors().factor(|p: Effects| Normal::new(0.0, 0.01).log_prob(p.effects.sum()));
     /// let mut evaluator = model.with(&Dataset::none()).evaluator(&Effects { effects: zeros([2]) })?;
     /// let lower = evaluator.log_density(&[0.1, 0.1], Rows::range(0..0))?;
     /// assert!(lower < evaluator.log_density(&[0.1, -0.1], Rows::range(0..0))? - 100.0);
@@ -129,7 +129,7 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
     ///     effects: Tensor<1>,
     /// }
     ///
-    /// let model = Model::<Schools>::described();
+    /// let model = Model::<Schools>::from_priors();
     /// let like = Schools { mu: zeros([1]), tau: ones([1]), effects: zeros([8]) };
     /// let drawn = model.draw_prior(&like, ChainRng::new(1, 0).noise())?;
     /// assert_eq!(drawn.effects.dims(), [8]);

@@ -75,7 +75,7 @@ impl<P: TensorTree, D: TensorTree> Posterior<P, D> {
         let leaves = model.observed_leaves(&first)?;
         let observed: Vec<&Column> = leaves.iter().filter_map(|leaf| data.columns().get(*leaf)).collect();
         let drawn = self.draw_for_each(&fit, like, seed)?;
-        let pointwise = fit.pointwise(self, like)?;
+        let pointwise = fit.pointwise_log_likelihood(self, like)?;
         let name = if let [only] = &observed[..] { only.name() } else { JOINT };
         let draws: usize = fit.chains().iter().map(|chain| chain.len()).sum();
 

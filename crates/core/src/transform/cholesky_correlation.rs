@@ -34,10 +34,10 @@ pub(super) fn constrain(y: Tensor<2>) -> Constrained {
     let mut log_jacobian = None;
     for i in 1..k {
         let row = y.clone().narrow(1, i * (i - 1) / 2, i);
-        let log_rest = log_sigmoid(row.clone() * 2.0) + log_sigmoid(row.clone() * -2.0) + LN_4;
-        let after = log_rest.clone().cumsum(1);
-        let before = after.clone() - log_rest.clone();
-        let term = (before.clone() * 0.5 + log_rest).sum();
+        let log_remaining_weight = log_sigmoid(row.clone() * 2.0) + log_sigmoid(row.clone() * -2.0) + LN_4;
+        let after = log_remaining_weight.clone().cumsum(1);
+        let before = after.clone() - log_remaining_weight.clone();
+        let term = (before.clone() * 0.5 + log_remaining_weight).sum();
         log_jacobian = Some(match log_jacobian {
             Some(sum) => sum + term,
             None => term,

@@ -15,11 +15,11 @@ pub(super) fn constrain(y: Tensor<2>) -> Constrained {
     // type.
     let position = y.ones_like().detach().cumsum(1);
     let t = y - (position.neg() + (free as f64 + 1.0)).log();
-    let (log_z, log_rest) = (log_sigmoid(t.clone()), log_sigmoid(t.neg()));
+    let (log_z, log_remaining_weight) = (log_sigmoid(t.clone()), log_sigmoid(t.neg()));
     // The sums of log(1 − zⱼ) over j ≤ k and over j < k.
-    let after = log_rest.clone().cumsum(1);
-    let before = after.clone() - log_rest.clone();
-    let log_jacobian = (log_z.clone() + log_rest + before.clone()).sum();
+    let after = log_remaining_weight.clone().cumsum(1);
+    let before = after.clone() - log_remaining_weight.clone();
+    let log_jacobian = (log_z.clone() + log_remaining_weight + before.clone()).sum();
     let values = Tensor::cat(vec![(log_z + before).exp(), after.narrow(1, free - 1, 1).exp()], 1);
     Constrained { values, log_jacobian }
 }

@@ -157,7 +157,7 @@ impl Model<'_> {
     fn model(&self) -> TokenStream {
         let (name, data_name) = (&self.description.name, self.data_name());
         let mut model = if self.observations.is_empty() {
-            quote!(::sgmcmc::Model::<#name>::described())
+            quote!(::sgmcmc::Model::<#name>::from_priors())
         } else {
             let expressions: Vec<&Expr> = self.observations.iter().map(|draw| &draw.distribution).collect();
             let bindings = self.bindings(&expressions);

@@ -8,7 +8,7 @@ mod psis;
 
 pub use compare::{ComparedModel, ModelEstimates, ModelWeights, compare};
 pub use criteria::{Loo, Waic, loo, waic};
-pub use psis::{Smoothed, psis};
+pub use psis::{SmoothedWeights, psis};
 
 /// Returns log Σ exp x.
 fn log_sum_exp(x: impl Iterator<Item = f64> + Clone) -> f64 {

@@ -3,9 +3,9 @@
 use super::log_sum_exp;
 use crate::order::order;
 
-/// Smoothed importance weights.
+/// SmoothedWeights importance weights.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Smoothed {
+pub struct SmoothedWeights {
     /// The logarithms of the normalized weights.
     pub log_weights: Vec<f64>,
     /// The shape of the tail. It is infinite if the tail has fewer than five draws or is constant, and NaN if a Pareto
@@ -30,7 +30,7 @@ pub struct Smoothed {
 /// assert!(smoothed.pareto_k.is_infinite());
 /// assert!((smoothed.log_weights[2] - 0.5_f64.ln()).abs() < 1e-12);
 /// ```
-pub fn psis(log_ratios: &[f64], relative_size: f64) -> Smoothed {
+pub fn psis(log_ratios: &[f64], relative_size: f64) -> SmoothedWeights {
     let n = log_ratios.len();
     let largest = log_ratios.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut weights: Vec<f64> = log_ratios.iter().map(|ratio| ratio - largest).collect();
@@ -39,7 +39,7 @@ pub fn psis(log_ratios: &[f64], relative_size: f64) -> Smoothed {
     let pareto_k = if tail < 5 { f64::INFINITY } else { smooth(&mut weights, tail) };
     let total = log_sum_exp(weights.iter().copied());
     weights.iter_mut().for_each(|weight| *weight -= total);
-    Smoothed { log_weights: weights, pareto_k }
+    SmoothedWeights { log_weights: weights, pareto_k }
 }
 
 /// Smooths the `tail` largest weights. The largest logarithm must be zero. Returns the shape.

@@ -125,7 +125,7 @@ pub fn gather_combined(
     let fits = gather_fits(ranks, fit)?;
     let combined = fits.map(|fits| -> Result<Fit> {
         let fit = combine_fits(&fits, method, options)?;
-        let cost = Communication::of_ranks(fits.iter().filter_map(|fit| fit.info().communication));
+        let cost = Communication::from_ranks(fits.iter().filter_map(|fit| fit.info().communication));
         let info = RunInfo { communication: Some(cost), ..fit.info().clone() };
         Ok(fit.with_info(info))
     });
@@ -145,7 +145,7 @@ fn joined(all: Fit, more: Fit) -> Result<Fit> {
         undefined: [&a.undefined[..], &b.undefined].concat(),
         seconds: [&a.seconds[..], &b.seconds].concat(),
         bias: Bias::worst([a.bias.clone(), b.bias.clone()]),
-        communication: Some(Communication::of_ranks(a.communication.into_iter().chain(b.communication))),
+        communication: Some(Communication::from_ranks(a.communication.into_iter().chain(b.communication))),
         ..a
     };
     let chains = [all.chains(), more.chains()].concat();

@@ -177,7 +177,7 @@ pub trait Collective: Send + Sync + fmt::Debug {
             let word = |index: usize| words.get(index).map_or(0, |word| u64::from_ne_bytes(*word));
             Communication { ranks: self.size(), messages: word(0), bytes: word(1), seconds: f64::from_bits(word(2)) }
         };
-        Ok(Communication::of_ranks(all.iter().map(cost)))
+        Ok(Communication::from_ranks(all.iter().map(cost)))
     }
 
     /// Replaces `values` on every rank by the sums over all ranks. The order of the sums depends on the number of ranks

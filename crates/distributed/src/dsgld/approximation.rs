@@ -34,7 +34,7 @@ pub enum ApproximationShape {
 /// let model = Model::new(|theta: Tensor<1>, x: Tensor<1>| (x - theta).square() * -0.5);
 /// let data = Dataset::new(array(vec![1.0, 2.0, 6.0], [3])?)?;
 /// let mut evaluator = model.with(&data).evaluator(&zeros([1]))?;
-/// let shard = ShardApproximation::at(evaluator.as_mut(), &[0.5], ApproximationShape::Dense)?;
+/// let shard = ShardApproximation::from_evaluator(evaluator.as_mut(), &[0.5], ApproximationShape::Dense)?;
 /// let mut gradient = [0.0];
 /// shard.add_gradient(&[2.0], 1.0, &mut gradient);
 /// assert!((gradient[0] - 3.0).abs() < 1e-6);
@@ -63,7 +63,7 @@ impl ShardApproximation {
     /// # Errors
     ///
     /// Returns the error of the model.
-    pub fn at(evaluator: &mut dyn Evaluator, center: &[f64], shape: ApproximationShape) -> Result<Self> {
+    pub fn from_evaluator(evaluator: &mut dyn Evaluator, center: &[f64], shape: ApproximationShape) -> Result<Self> {
         let dim = center.len();
         let mut numbers = vec![0.0; dim + Self::entries(shape, dim)];
         let (linear, matrix) = numbers.split_at_mut(dim);

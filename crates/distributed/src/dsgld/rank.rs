@@ -79,7 +79,7 @@ where
     fn approximations(&self, local: &mut dyn Evaluator) -> Result<Option<[ShardApproximation; 2]>> {
         let Some((center, shape)) = &self.conducive else { return Ok(None) };
         let checked = local.layout().check_length(center);
-        let own = checked.and_then(|()| ShardApproximation::at(local, center, *shape));
+        let own = checked.and_then(|()| ShardApproximation::from_evaluator(local, center, *shape));
         let own = agree(&*self.ranks, own.map_err(Error::from))?;
         let mut all = own.clone();
         self.ranks.all_reduce_sum(all.numbers_mut())?;

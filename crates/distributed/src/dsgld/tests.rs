@@ -115,7 +115,7 @@ fn densities_of_shards_follow_their_formula() {
 fn approximations_of_a_normal_likelihood_are_exact() {
     for shape in [ApproximationShape::Dense, ApproximationShape::Diagonal] {
         let mut local = target(shard(1)).evaluator(&vec![0.0; 2]).unwrap();
-        let approximation = ShardApproximation::at(local.as_mut(), &[0.4, -0.3], shape).unwrap();
+        let approximation = ShardApproximation::from_evaluator(local.as_mut(), &[0.4, -0.3], shape).unwrap();
         let rows = local.all_rows();
         for theta in [[0.0, 0.0], [1.5, -2.0], [-3.0, 0.7]] {
             let (mut found, mut expected) = ([1.0, 2.0], [1.0, 2.0]);

@@ -58,6 +58,6 @@ fn ranges_of_bytes_cover_a_table() {
     let error = read::csv(&file).int("a", "a").part(1, 2).read().unwrap_err().to_string();
     assert!(error.contains("line 7"), "{error}");
     let error = read::csv(&file).codes("a", "a").part(0, 2).read().unwrap_err().to_string();
-    assert!(error.contains("codes_of"), "{error}");
+    assert!(error.contains("codes_with_levels"), "{error}");
     assert!(read::csv(&file).int("a", "a").part(2, 2).read().is_err());
 }

@@ -10,7 +10,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// ```
 /// use sgmcmc::distributed::shards::{self, Shards};
 ///
-/// let error = Shards::given(3, vec![vec![0, 2], vec![2]]).unwrap_err();
+/// let error = Shards::from_rows(3, vec![vec![0, 2], vec![2]]).unwrap_err();
 /// assert_eq!(error, shards::Error::Repeated { observation: 2, one: 0, other: 1 });
 /// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

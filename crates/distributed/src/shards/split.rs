@@ -128,7 +128,7 @@ impl Shards {
     /// # Errors
     ///
     /// Returns an error if a shard is empty, or if an observation is not in exactly one shard.
-    pub fn given(observations: usize, rows: Vec<Vec<usize>>) -> Result<Self> {
+    pub fn from_rows(observations: usize, rows: Vec<Vec<usize>>) -> Result<Self> {
         check_count(observations, rows.len())?;
         let mut owner = vec![None; observations];
         for (shard, rows) in rows.iter().enumerate() {
@@ -239,11 +239,11 @@ mod tests {
     #[test]
     fn divisions_are_checked() {
         assert_eq!(Shards::random(3, 4, 0), Err(Error::Count { observations: 3, shards: 4 }));
-        assert_eq!(Shards::given(2, vec![]), Err(Error::Count { observations: 2, shards: 0 }));
-        assert_eq!(Shards::given(2, vec![vec![0, 1], vec![]]), Err(Error::Empty { shard: 1 }));
-        assert_eq!(Shards::given(3, vec![vec![0], vec![1]]), Err(Error::Missing { observation: 2, count: 1 }));
+        assert_eq!(Shards::from_rows(2, vec![]), Err(Error::Count { observations: 2, shards: 0 }));
+        assert_eq!(Shards::from_rows(2, vec![vec![0, 1], vec![]]), Err(Error::Empty { shard: 1 }));
+        assert_eq!(Shards::from_rows(3, vec![vec![0], vec![1]]), Err(Error::Missing { observation: 2, count: 1 }));
         let outside = Error::OutOfRange { shard: 1, observation: 5, observations: 2 };
-        assert_eq!(Shards::given(2, vec![vec![0], vec![5]]), Err(outside));
-        assert_eq!(Shards::given(2, vec![vec![1], vec![0]]).unwrap().shard(0).unwrap().rows(), [1]);
+        assert_eq!(Shards::from_rows(2, vec![vec![0], vec![5]]), Err(outside));
+        assert_eq!(Shards::from_rows(2, vec![vec![1], vec![0]]).unwrap().shard(0).unwrap().rows(), [1]);
     }
 }

@@ -94,7 +94,7 @@ fn subposteriors_multiply_to_the_posterior() {
 fn rows_are_those_of_the_shard() {
     let model = NormalMean::simulate(10);
     let rows = vec![vec![9, 1, 4], vec![0, 2, 3, 5, 6, 7, 8]];
-    let shard = Shards::given(10, rows).unwrap().tempering(Tempering::Inflated).shard(0).unwrap();
+    let shard = Shards::from_rows(10, rows).unwrap().tempering(Tempering::Inflated).shard(0).unwrap();
     let mut evaluator = shard.target(model.target()).evaluator(&vec![0.0]).unwrap();
     // The indices are sorted: 1, 4, 9. The likelihood has the power 2.
     let mut gradient = [0.0];

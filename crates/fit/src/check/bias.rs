@@ -11,7 +11,7 @@ pub(super) fn findings(fit: &Fit, thresholds: &Thresholds) -> Vec<Finding> {
     match &fit.info().bias {
         Bias::Unknown | Bias::Exact => Vec::new(),
         Bias::NotExamined(reason) => {
-            let remedy = "run again with `Builder::halved` and compare by `Fit::step_halving`";
+            let remedy = "run again with `Builder::halve_step_size` and compare by `Fit::step_halving`";
             vec![Finding::new(Severity::Warning, format!("bias was not examined: {reason}"), remedy)]
         }
         Bias::Predicted(predicted) => predictions(fit, predicted, thresholds),
@@ -27,7 +27,8 @@ fn predictions(fit: &Fit, predicted: &PredictedBias, thresholds: &Thresholds) ->
     if worst.noise > worst.curvature {
         findings.extend(finding("the noise of the gradient makes", worst, thresholds, noise_remedy(fit)));
     } else {
-        let remedy = "use a smaller step size, or an algorithm with a preconditioner such as `Preconditioned::laplace`";
+        let remedy =
+            "use a smaller step size, or an algorithm with a preconditioner such as `PreconditionedSgld::laplace`";
         findings.extend(finding("the step size makes", worst, thresholds, remedy));
     }
     if let Some(caveat) = caveat {
@@ -42,7 +43,7 @@ fn predictions(fit: &Fit, predicted: &PredictedBias, thresholds: &Thresholds) ->
             if error < 0.0 { "small" } else { "large" }
         );
         let remedy = "the prediction assumes a posterior that is close to normal; otherwise compare with a run at half the step size \
-                      (`Builder::halved`)";
+                      (`Builder::halve_step_size`)";
         findings.push(Finding::new(Severity::Note, what, remedy));
     }
     findings

@@ -115,7 +115,7 @@ fn undefined(fit: &Fit) -> Vec<Finding> {
 /// Returns a finding if the mode search did not converge.
 fn mode_search(fit: &Fit) -> Option<Finding> {
     let mode = fit.mode().filter(|mode| !mode.is_close())?;
-    let remedy = match mode.ending {
+    let remedy = match mode.outcome {
         mode::SearchOutcome::Stalled => {
             "standardize the data, compute in double precision, or remove kinks and flat directions from the density"
         }

@@ -3,7 +3,7 @@
 use sgmcmc_gradient::{Error, Result};
 
 use crate::group::{Group, Variable};
-use crate::pointwise::Pointwise;
+use crate::pointwise::PointwiseLogLikelihood;
 use crate::predictions::Predictions;
 use crate::{ChainDraws, Fit};
 
@@ -23,12 +23,12 @@ impl Fit {
     /// let model = Model::new(|theta: Tensor<1>, x: Tensor<1>| (x - theta).square() * -0.5);
     /// let data = Dataset::new(array(vec![0.5, 1.5, 1.0, 0.0], [4])?)?;
     /// let fit = hmc(&model, &data, 0.006).seed(1).chains(2).sample(&zeros([1]), 200)?;
-    /// let pointwise = fit.pointwise(&model.with(&data), &zeros([1]))?;
+    /// let pointwise = fit.pointwise_log_likelihood(&model.with(&data), &zeros([1]))?;
     /// let fit = fit.with_log_likelihood("x", &pointwise)?;
     /// assert_eq!(fit.log_likelihood()?.loo()?, pointwise.loo()?);
     /// # Ok::<(), sgmcmc::Error>(())
     /// ```
-    pub fn with_log_likelihood(self, name: &str, pointwise: &Pointwise) -> Result<Self> {
+    pub fn with_log_likelihood(self, name: &str, pointwise: &PointwiseLogLikelihood) -> Result<Self> {
         let shape = [pointwise.observations()];
         let variable = self.by_draw(name, pointwise.values(), &shape, pointwise.chains())?;
         self.with_group(Group { name: "log_likelihood".into(), variables: vec![variable] })
@@ -39,13 +39,13 @@ impl Fit {
     /// # Errors
     ///
     /// Returns an error if the fit has no log-likelihood.
-    pub fn log_likelihood(&self) -> Result<Pointwise> {
+    pub fn log_likelihood(&self) -> Result<PointwiseLogLikelihood> {
         let variables: Vec<&Variable> = self
             .group("log_likelihood")
             .map(|group| group.variables.iter().filter(|variable| variable.has_draws()).collect())
             .unwrap_or_default();
         if variables.is_empty() {
-            let reason = "the fit has no log-likelihood: add it with `fit.with_log_likelihood(name, &fit.pointwise(…)?)` \
+            let reason = "the fit has no log-likelihood: add it with `fit.with_log_likelihood(name, &fit.pointwise_log_likelihood(…)?)` \
                           and save the fit again";
             return Err(Error::Draws { reason: reason.into() });
         }
@@ -56,7 +56,7 @@ impl Fit {
                 variables.iter().for_each(|variable| values.extend_from_slice(variable.row(chain, draw)));
             }
         }
-        Ok(Pointwise::from_values(self, observations, values))
+        Ok(PointwiseLogLikelihood::from_values(self, observations, values))
     }
 
     /// Returns this fit with observed data, whose first dimension is the observation.

@@ -55,7 +55,7 @@ impl Shift {
 /// let data = Dataset::new(array(vec![0.5, 1.5, 1.0, 0.0], [4])?)?;
 /// let run = sgld(&model, &data, 0.2).minibatch(2).seed(1);
 /// let coarse = run.sample(&zeros([1]), 500)?;
-/// let fine = run.halved().sample(&zeros([1]), 500)?;
+/// let fine = run.halve_step_size().sample(&zeros([1]), 500)?;
 /// let halving = coarse.step_halving(&fine)?;
 /// assert_eq!(halving.shifts()[0].name, "theta");
 /// # Ok::<(), sgmcmc::Error>(())
@@ -66,7 +66,7 @@ pub struct StepHalving {
 }
 
 impl Fit {
-    /// Compares this fit with `finer`, the same run at half the step size. `Builder::halved` halves the step size of a
+    /// Compares this fit with `finer`, the same run at half the step size. `Builder::halve_step_size` halves the step size of a
     /// run.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ mod noise;
 use std::fmt;
 
 pub use halving::{Shift, StepHalving};
-pub use noise::{BlockNoise, EstimatorNoise, NoisePoint, NoiseReport};
+pub use noise::{EstimatorNoise, NoisePoint, NoiseReport, ParameterNoise};
 
 use super::check::{Finding, Severity, Thresholds};
 use super::{Bias, ChainOutcome, Fit, Summary};

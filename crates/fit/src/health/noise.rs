@@ -26,7 +26,7 @@ pub struct EstimatorNoise {
 
 /// The gradient of one parameter and its noise. All numbers are root mean squares over the coordinates and a few draws.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BlockNoise {
+pub struct ParameterNoise {
     /// The name of the parameter.
     pub name: String,
     /// The exact gradient.
@@ -59,7 +59,7 @@ pub struct NoiseReport {
     /// mean.
     pub controlled: EstimatorNoise,
     /// The noise of each parameter.
-    pub blocks: Vec<BlockNoise>,
+    pub blocks: Vec<ParameterNoise>,
     /// The noise at each draw, in the order of the iterations.
     pub points: Vec<NoisePoint>,
     /// True if the run used control variates or another variance-reduced estimator.
@@ -106,7 +106,7 @@ impl Fit {
         let [plain, controlled] = &noises;
         let noise = |variance: &[f64]| EstimatorNoise { variance: variance.iter().sum() };
         let root = |squares: &[f64]| (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt();
-        let block = |block: &sgmcmc_gradient::Block| BlockNoise {
+        let block = |block: &sgmcmc_gradient::Block| ParameterNoise {
             name: block.name.clone(),
             gradient: root(&signal[block.range.clone()]),
             plain: root(&plain[block.range.clone()]),
@@ -156,7 +156,7 @@ impl fmt::Display for NoiseReport {
             "  {:<width$} {:>11} {:>11} {:>12} {:>11} {:>12}",
             "parameter", "gradient", "noise", "signal/noise", "noise (cv)", "signal/noise"
         )?;
-        for BlockNoise { name, gradient, plain, controlled } in &self.blocks {
+        for ParameterNoise { name, gradient, plain, controlled } in &self.blocks {
             let (rough, smooth) = (gradient / plain, gradient / controlled);
             writeln!(
                 f,

@@ -9,8 +9,8 @@ mod test_function;
 
 pub use interleaved::Interleaved;
 pub use memory::Memory;
-pub use moments::{Moments, RunningMoments, Spread};
-pub use quantiles::{Digest, Quantiles};
+pub use moments::{Moments, RunningMoments, SecondMoments};
+pub use quantiles::{Quantiles, TDigest};
 pub use scores::{ChainScores, Scores};
 pub use test_function::{TestFunction, Trace};
 

@@ -16,7 +16,7 @@ use crate::codec::{decode, encode};
 ///
 /// See [`Moments`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Spread {
+pub enum SecondMoments {
     /// The variance of each element.
     #[default]
     Variances,
@@ -41,7 +41,7 @@ pub enum Spread {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunningMoments {
-    spread: Spread,
+    spread: SecondMoments,
     count: u64,
     weight: f64,
     squared_weights: f64,
@@ -61,7 +61,7 @@ impl RunningMoments {
 
     /// Creates an accumulator of means and the covariance matrix.
     pub fn with_covariance() -> Self {
-        Self { spread: Spread::Covariance, ..Self::default() }
+        Self { spread: SecondMoments::Covariance, ..Self::default() }
     }
 
     /// Adds a point.
@@ -73,7 +73,7 @@ impl RunningMoments {
         let d = point.len();
         if self.count == 0 {
             self.mean = vec![0.0; d];
-            self.products = vec![0.0; if self.spread == Spread::Covariance { d * d } else { d }];
+            self.products = vec![0.0; if self.spread == SecondMoments::Covariance { d * d } else { d }];
         } else if d != self.mean.len() {
             return Err(Error::Length { what: "a point for running moments", expected: self.mean.len(), found: d });
         }
@@ -86,12 +86,12 @@ impl RunningMoments {
         let share = weight / self.weight;
         mean.iter_mut().zip(delta.iter()).for_each(|(m, delta)| *m += share * delta);
         match self.spread {
-            Spread::Variances => {
+            SecondMoments::Variances => {
                 for (((sum, x), m), delta) in products.iter_mut().zip(point).zip(mean.iter()).zip(delta.iter()) {
                     *sum += weight * delta * (x - m);
                 }
             }
-            Spread::Covariance => {
+            SecondMoments::Covariance => {
                 for (row, delta) in products.chunks_exact_mut(d).zip(delta.iter()) {
                     for ((sum, x), m) in row.iter_mut().zip(point).zip(mean.iter()) {
                         *sum += weight * delta * (x - m);
@@ -115,13 +115,13 @@ impl RunningMoments {
     /// Returns the weighted variance of each element. The divisor is n − 1 for equal weights.
     pub fn variances(&self) -> Vec<f64> {
         let d = self.mean.len();
-        let step = if self.spread == Spread::Covariance { d + 1 } else { 1 };
+        let step = if self.spread == SecondMoments::Covariance { d + 1 } else { 1 };
         self.products.iter().step_by(step).map(|sum| sum / self.divisor()).collect()
     }
 
     /// Returns the weighted covariance in row-major order, or `None` if only variances are accumulated.
     pub fn covariance(&self) -> Option<Vec<f64>> {
-        let kept = self.spread == Spread::Covariance;
+        let kept = self.spread == SecondMoments::Covariance;
         kept.then(|| self.products.iter().map(|sum| sum / self.divisor()).collect())
     }
 
@@ -137,11 +137,11 @@ impl RunningMoments {
 ///
 /// ```
 /// use sgmcmc::prelude::*;
-/// use sgmcmc::sink::{Moments, Spread};
+/// use sgmcmc::sink::{Moments, SecondMoments};
 ///
 /// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
 /// let run = hmc(&model, &Dataset::none(), 0.025).seed(1);
-/// let chains = run.sample_into(&zeros([2]), 500, |_chain| Moments::new(Spread::Covariance))?;
+/// let chains = run.sample_into(&zeros([2]), 500, |_chain| Moments::new(SecondMoments::Covariance))?;
 /// let (moments, _outcome) = &chains[0];
 /// assert_eq!(moments.count(), 500);
 /// assert_eq!(moments.covariance().map(|entries| entries.len()), Some(4));
@@ -154,7 +154,7 @@ pub struct Moments {
 
 impl Moments {
     /// Creates a sink that accumulates means and the given second moments.
-    pub fn new(spread: Spread) -> Self {
+    pub fn new(spread: SecondMoments) -> Self {
         Self { moments: RunningMoments { spread, ..RunningMoments::default() } }
     }
 }

@@ -23,14 +23,14 @@ const BUFFER: usize = 500;
 /// # Examples
 ///
 /// ```
-/// use sgmcmc::sink::Digest;
+/// use sgmcmc::sink::TDigest;
 ///
-/// let mut digest = Digest::default();
+/// let mut digest = TDigest::default();
 /// (0..=1000).for_each(|k| digest.push(f64::from(k), 1.0));
 /// assert!((digest.quantile(0.5) - 500.0).abs() < 2.0);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Digest {
+pub struct TDigest {
     /// The means and weights of the centroids, sorted by mean.
     centroids: Vec<(f64, f64)>,
     buffer: Vec<(f64, f64)>,
@@ -38,7 +38,7 @@ pub struct Digest {
     largest: Option<f64>,
 }
 
-impl Digest {
+impl TDigest {
     /// Adds a number with a weight.
     pub fn push(&mut self, value: f64, weight: f64) {
         self.smallest = Some(self.smallest.map_or(value, |smallest| smallest.min(value)));
@@ -100,7 +100,7 @@ fn interpolate((p0, x0): (f64, f64), (p1, x1): (f64, f64), p: f64) -> f64 {
     if p1 > p0 { x0 + (x1 - x0) * ((p - p0) / (p1 - p0)).clamp(0.0, 1.0) } else { x1 }
 }
 
-/// A sink that keeps a [`Digest`] of every value and does not keep draws.
+/// A sink that keeps a [`TDigest`] of every value and does not keep draws.
 ///
 /// # Examples
 ///
@@ -117,7 +117,7 @@ fn interpolate((p0, x0): (f64, f64), (p1, x1): (f64, f64), p: f64) -> f64 {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Quantiles {
-    digests: Vec<Digest>,
+    digests: Vec<TDigest>,
 }
 
 impl Quantiles {
@@ -128,10 +128,10 @@ impl Quantiles {
 }
 
 impl Sink for Quantiles {
-    type Output = Vec<Digest>;
+    type Output = Vec<TDigest>;
 
     fn begin(&mut self, schema: &Schema) -> Result<()> {
-        self.digests = vec![Digest::default(); schema.layout.value_count()];
+        self.digests = vec![TDigest::default(); schema.layout.value_count()];
         Ok(())
     }
 
@@ -149,7 +149,7 @@ impl Sink for Quantiles {
         Ok(())
     }
 
-    fn finish(self) -> Vec<Digest> {
+    fn finish(self) -> Vec<TDigest> {
         self.digests
     }
 }
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn quantiles_of_many_draws_are_close_to_the_sorted_ones() {
         let mut rng = StreamRng::seed_from_u64(3);
-        let mut digest = Digest::default();
+        let mut digest = TDigest::default();
         let mut draws: Vec<f64> = (0..100_000).map(|_| rng.sample(StandardNormal)).collect();
         draws.iter().for_each(|draw| digest.push(*draw, 0.7));
         draws.sort_unstable_by(f64::total_cmp);
@@ -178,13 +178,13 @@ mod tests {
 
     #[test]
     fn weights_count() {
-        let mut digest = Digest::default();
+        let mut digest = TDigest::default();
         for k in 0..1000 {
             digest.push(0.0, 1.0);
             digest.push(f64::from(k) / 1000.0 + 1.0, 3.0);
         }
         assert!((digest.quantile(0.25)).abs() < 1.0);
         assert!((digest.quantile(0.625) - 1.5).abs() < 0.02, "{}", digest.quantile(0.625));
-        assert!(Digest::default().quantile(0.5).is_nan());
+        assert!(TDigest::default().quantile(0.5).is_nan());
     }
 }

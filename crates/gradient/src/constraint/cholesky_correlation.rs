@@ -34,7 +34,7 @@ impl Transform for CholeskyCorrelation {
             let mut log_r = 0.0_f64;
             for (j, y) in y.by_ref().take(i).enumerate() {
                 x[i * k + j] = y.tanh() * (0.5 * log_r).exp();
-                log_r += log_rest(*y);
+                log_r += log_remaining_weight(*y);
             }
             x[i * k + i] = (0.5 * log_r).exp();
         }
@@ -70,7 +70,7 @@ impl Transform for CholeskyCorrelation {
         for i in 1..size(y.len()) {
             for (j, (y, g)) in entries.by_ref().take(i).enumerate() {
                 let multiplicity = 1.0 + 0.5 * (i - 1 - j) as f64;
-                log_jacobian += multiplicity * log_rest(*y);
+                log_jacobian += multiplicity * log_remaining_weight(*y);
                 *g -= factor * multiplicity * 2.0 * y.tanh();
             }
         }
@@ -88,7 +88,7 @@ impl Transform for CholeskyCorrelation {
 const LN_4: f64 = 2.0 * std::f64::consts::LN_2;
 
 /// Returns log(1 − tanh² y).
-fn log_rest(y: f64) -> f64 {
+fn log_remaining_weight(y: f64) -> f64 {
     LN_4 + log_sigmoid(2.0 * y) + log_sigmoid(-2.0 * y)
 }
 

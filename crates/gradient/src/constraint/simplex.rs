@@ -19,13 +19,13 @@ impl Transform for Simplex {
     }
 
     fn constrain(&self, y: &[f64], x: &mut [f64]) {
-        let mut log_rest = 0.0;
+        let mut log_remaining_weight = 0.0;
         for (k, y) in y.iter().enumerate() {
             let t = y - ((x.len() - 1 - k) as f64).ln();
-            x[k] = (log_rest + log_sigmoid(t)).exp();
-            log_rest += log_sigmoid(-t);
+            x[k] = (log_remaining_weight + log_sigmoid(t)).exp();
+            log_remaining_weight += log_sigmoid(-t);
         }
-        x[y.len()] = log_rest.exp();
+        x[y.len()] = log_remaining_weight.exp();
     }
 
     fn unconstrain(&self, x: &[f64], y: &mut [f64]) -> Result<(), OutsideError> {
@@ -47,9 +47,9 @@ impl Transform for Simplex {
             // This is K − k in the formula, where k starts at one.
             let after = (free - k) as f64;
             let t = y - after.ln();
-            let (log_z, log_rest) = (log_sigmoid(t), log_sigmoid(-t));
-            log_jacobian += log_z + after * log_rest;
-            *g += factor * (log_rest.exp() - after * log_z.exp());
+            let (log_z, log_remaining_weight) = (log_sigmoid(t), log_sigmoid(-t));
+            log_jacobian += log_z + after * log_remaining_weight;
+            *g += factor * (log_remaining_weight.exp() - after * log_z.exp());
         }
         log_jacobian
     }

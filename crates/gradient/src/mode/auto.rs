@@ -87,8 +87,8 @@ impl AutoSearch {
         second.start_log_posterior = first.start_log_posterior;
         (second.iterations, second.full_passes) = (iterations, passes + step.passes);
         second.predicted_gain = step.gain;
-        if second.ending == SearchOutcome::Converged && step.gain.is_none_or(|gain| gain > NEGLIGIBLE_GAIN) {
-            second.ending = SearchOutcome::Stalled;
+        if second.outcome == SearchOutcome::Converged && step.gain.is_none_or(|gain| gain > NEGLIGIBLE_GAIN) {
+            second.outcome = SearchOutcome::Stalled;
         }
         Ok(second)
     }

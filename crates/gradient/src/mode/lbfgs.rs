@@ -53,7 +53,7 @@ use crate::settings;
 /// let model = Model::density(|theta: Tensor<1>| (theta - 3.0).powi_scalar(2).sum().neg());
 /// let mut evaluator = model.with(&Dataset::none()).evaluator(&zeros([2]))?;
 /// let mode = LbfgsSearch::default().run(evaluator.as_mut(), &[0.0, 0.0])?;
-/// assert_eq!(mode.ending, SearchOutcome::Converged);
+/// assert_eq!(mode.outcome, SearchOutcome::Converged);
 /// assert!(mode.theta.iter().all(|theta| (theta - 3.0).abs() < 1e-4));
 /// # Ok::<(), sgmcmc::Error>(())
 /// ```
@@ -132,7 +132,7 @@ impl LbfgsSearch {
         };
         let mut ascent = Ascent::new(evaluator, start, self.memory)?;
         let start_log_posterior = ascent.current.value;
-        let (mut ending, mut predicted_gain) = (SearchOutcome::IterationLimit, None);
+        let (mut outcome, mut predicted_gain) = (SearchOutcome::IterationLimit, None);
         let (mut history, mut next_newton) = (NewtonHistory::default(), ascent.first_newton());
         while ascent.iterations < self.max_iterations {
             let estimate = ascent.quasi_newton_direction();
@@ -143,14 +143,14 @@ impl LbfgsSearch {
                 continue;
             }
             if unverified {
-                ending = SearchOutcome::Stalled;
+                outcome = SearchOutcome::Stalled;
                 break;
             }
             let (gain, verified) = ascent.newton_direction(tolerance);
             next_newton = ascent.iterations + 2 * start.len() as u64;
             if gain.is_some_and(|gain| gain <= tolerance) {
                 predicted_gain = gain;
-                ending = if verified { SearchOutcome::Converged } else { SearchOutcome::Stalled };
+                outcome = if verified { SearchOutcome::Converged } else { SearchOutcome::Stalled };
                 break;
             }
             if worthwhile && slow {
@@ -164,7 +164,7 @@ impl LbfgsSearch {
             }
             let value = ascent.current.value;
             if history.is_exhausted(self.newton_steps, gain, value, slack) || !ascent.step() {
-                (ending, predicted_gain) = (SearchOutcome::Stalled, gain);
+                (outcome, predicted_gain) = (SearchOutcome::Stalled, gain);
                 break;
             }
             history.record(gain, value, ascent.current.value);
@@ -178,7 +178,7 @@ impl LbfgsSearch {
             start_log_posterior,
             iterations,
             full_passes,
-            ending,
+            outcome,
             predicted_gain,
         })
     }

@@ -105,7 +105,7 @@ pub trait Optimizer: Send + Sync {
 /// let mut evaluator = model.with(&Dataset::none()).evaluator(&zeros([2]))?;
 /// let search = LbfgsSearch { max_iterations: 1, ..LbfgsSearch::default() };
 /// let mode = search.run(evaluator.as_mut(), &[1.0, 2.0])?;
-/// assert_eq!(mode.ending, SearchOutcome::IterationLimit);
+/// assert_eq!(mode.outcome, SearchOutcome::IterationLimit);
 /// # Ok::<(), sgmcmc::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -151,7 +151,7 @@ pub struct Mode {
     /// The number of passes over all observations.
     pub full_passes: u64,
     /// The reason why the search ended.
-    pub ending: SearchOutcome,
+    pub outcome: SearchOutcome,
     /// The predicted gain gᵀH⁻¹g/2 in log posterior of a Newton step from the point. `None` if it was not computed, as
     /// after searches on minibatches, or if the Hessian is not positive definite.
     #[serde(default)]
@@ -162,20 +162,20 @@ impl Mode {
     /// Returns `true` if the point is close enough to the mode for a sampler: if the search converged, or the predicted
     /// gain of a Newton step is at most [`NEGLIGIBLE_GAIN`].
     pub fn is_close(&self) -> bool {
-        self.ending == SearchOutcome::Converged || self.predicted_gain.is_some_and(|gain| gain <= NEGLIGIBLE_GAIN)
+        self.outcome == SearchOutcome::Converged || self.predicted_gain.is_some_and(|gain| gain <= NEGLIGIBLE_GAIN)
     }
 }
 
 impl fmt::Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ending = match self.ending {
+        let outcome = match self.outcome {
             SearchOutcome::Converged => "converged",
             SearchOutcome::IterationLimit => "stopped at the iteration limit",
             SearchOutcome::Stalled => "stalled",
         };
         write!(
             f,
-            "{ending} after {} steps and {} full passes: log posterior {:.3} (from {:.3}), gradient norm {:.3e}",
+            "{outcome} after {} steps and {} full passes: log posterior {:.3} (from {:.3}), gradient norm {:.3e}",
             self.iterations, self.full_passes, self.log_posterior, self.start_log_posterior, self.gradient_norm
         )?;
         match self.predicted_gain {

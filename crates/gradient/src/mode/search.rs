@@ -234,7 +234,7 @@ impl<'a, O: Optimizer> Ascent<'a, O> {
         Ok(progress)
     }
 
-    fn finish(self, ending: SearchOutcome) -> Mode {
+    fn finish(self, outcome: SearchOutcome) -> Mode {
         Mode {
             theta: self.best.theta,
             log_posterior: self.best.log_posterior,
@@ -242,7 +242,7 @@ impl<'a, O: Optimizer> Ascent<'a, O> {
             start_log_posterior: self.start_log_posterior,
             iterations: self.iterations,
             full_passes: self.full_passes,
-            ending,
+            outcome,
             predicted_gain: None,
         }
     }

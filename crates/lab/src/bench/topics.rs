@@ -14,7 +14,7 @@
 use std::time::Instant;
 
 use sgmcmc::models::topics::{
-    CompletionSplit, Lda, Method, PredictiveScore, Stochastic, TopicKernel, Topics, VarianceReduction, uci,
+    CompletionSplit, Lda, Method, PredictiveScore, StochasticSampler, TopicKernel, Topics, VarianceReduction, uci,
 };
 
 use crate::Result;
@@ -103,7 +103,7 @@ impl Arguments {
             "saga" => VarianceReduction::Saga,
             other => return Err(format!("unknown variance reduction `{other}`\n{USAGE}").into()),
         };
-        let mut stochastic = Stochastic::new(kernel).minibatch(self.minibatch).variance_reduction(reduction);
+        let mut stochastic = StochasticSampler::new(kernel).minibatch(self.minibatch).variance_reduction(reduction);
         stochastic = stochastic.sweeps(self.sweeps, self.sweeps_burn_in);
         if let Some(h) = self.step_size {
             stochastic = stochastic.step_size(h);

@@ -12,7 +12,7 @@
 use std::time::Instant;
 
 use sgmcmc::algorithms::{Chain, Hamcmc, InitialScale, Psgld, Sgld};
-use sgmcmc::models::factorization::{Kernel, StableData, StableFactorization, Support};
+use sgmcmc::models::factorization::{FactorCoordinates, Kernel, StableData, StableFactorization};
 
 use crate::Result;
 use crate::papers::flags::Flags;
@@ -44,14 +44,14 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     );
     let hamcmc = Hamcmc { memory: 5, lambda, gamma: InitialScale::Fixed(1.0 / lambda) };
     let kernels = [
-        ("SGLD", Support::Log, 1e-4, Kernel::minibatch(Sgld, 1e-4 * factor, minibatch)),
-        ("PSGLD", Support::Log, 1e-8, Kernel::minibatch(Psgld::default(), 1e-8 * factor, minibatch)),
-        ("HAMCMC", Support::Log, newton, Kernel::minibatch(hamcmc, newton * factor, minibatch)),
-        ("SGLD", Support::Mirrored, 1e-5, Kernel::minibatch(Sgld, 1e-5 * factor, minibatch)),
+        ("SGLD", FactorCoordinates::Log, 1e-4, Kernel::minibatch(Sgld, 1e-4 * factor, minibatch)),
+        ("PSGLD", FactorCoordinates::Log, 1e-8, Kernel::minibatch(Psgld::default(), 1e-8 * factor, minibatch)),
+        ("HAMCMC", FactorCoordinates::Log, newton, Kernel::minibatch(hamcmc, newton * factor, minibatch)),
+        ("SGLD", FactorCoordinates::Mirrored, 1e-5, Kernel::minibatch(Sgld, 1e-5 * factor, minibatch)),
     ];
     let mut runs = vec![("Gibbs", "exact", f64::NAN, model.clone(), sweeps, sweeps / 2)];
     for (name, support, h, kernel) in kernels {
-        let words = if support == Support::Log { "log" } else { "mirrored" };
+        let words = if support == FactorCoordinates::Log { "log" } else { "mirrored" };
         runs.push((name, words, h * factor, model.clone().kernel(kernel).support(support), steps, last));
     }
     for (name, words, h, model, steps, last) in runs {

@@ -84,9 +84,9 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let start = array(start, [d])?;
 
     let h = epsilon * epsilon;
-    let mass = QuasiNewtonMass::Published { covariance: Covariance::UNIT };
-    let frozen = Qnhmc { steps, mass, learning: Adaptation::First(learn), ..Qnhmc::default() };
-    let continual = Qnhmc { learning: Adaptation::Continual, ..frozen.clone() };
+    let mass = QuasiNewtonMass::Published { covariance: Covariance::IDENTITY };
+    let frozen = Qnhmc { steps, mass, adaptation: Adaptation::First(learn), ..Qnhmc::default() };
+    let continual = Qnhmc { adaptation: Adaptation::Continual, ..frozen.clone() };
     let ensemble = HmcBfgs { steps, ..HmcBfgs::default() };
     let runs = [
         measure("HMC", Hmc { steps, ..Hmc::default() }, &target, h, &start, iterations, stages)?,

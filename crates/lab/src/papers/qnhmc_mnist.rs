@@ -159,11 +159,11 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     println!();
 
     let ensemble = HmcBfgs { steps: 5, adapt, ..HmcBfgs::default() };
-    let learning = Adaptation::First(warm_up / 2);
+    let adaptation = Adaptation::First(warm_up / 2);
     let gamma = InitialScale::Newest(1.0);
     let inverse_hessian = if memory == 0 { InverseHessian::Bfgs } else { InverseHessian::Lbfgs { memory, gamma } };
-    let whitening = Qnhmc { steps: 5, inverse_hessian, learning, adapt, ..Qnhmc::default() };
-    let mass = QuasiNewtonMass::Published { covariance: Covariance::UNIT };
+    let whitening = Qnhmc { steps: 5, inverse_hessian, adaptation, adapt, ..Qnhmc::default() };
+    let mass = QuasiNewtonMass::Published { covariance: Covariance::IDENTITY };
     let quasi = Qnhmc { mass, ..whitening.clone() };
     let results = [
         measure("HMC", Hmc { steps: 5, adapt, ..Hmc::default() }, &posterior, &test, plan, stages)?,

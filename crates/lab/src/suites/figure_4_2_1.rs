@@ -44,7 +44,7 @@ const LANGEVIN_ITERATIONS: usize = 10_000;
 
 /// hA of BAOAB, which has the exact variance for any step size.
 const FULL_STEP: f64 = 1.0;
-const FULL: Baoab = Baoab { alpha: 1.0, covariance: Covariance::UNIT };
+const FULL: Baoab = Baoab { alpha: 1.0, covariance: Covariance::IDENTITY };
 const FULL_ITERATIONS: usize = 500;
 
 /// The number of steps before the first draw.

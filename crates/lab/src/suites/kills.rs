@@ -17,8 +17,8 @@ use serde_json::Value;
 use sgmcmc::StepSize;
 use sgmcmc::algorithms::Dynamics;
 use sgmcmc::algorithms::{
-    Badodab, Baoab, CorrectedLangevin, CyclicalSgld, DualAveraging, Hamcmc, Hmc, HmcBfgs, Mala, Metric, Preconditioned,
-    Psgld, Qnhmc, Sgfs, Sghmc, Sgld, Sgnht, Sgrld,
+    Badodab, Baoab, CyclicalSgld, DualAveraging, Hamcmc, Hmc, HmcBfgs, Mala, Metric, PreconditionedSgld, Psgld, Qnhmc,
+    RiemannianMala, Sgfs, Sghmc, Sgld, Sgnht, Sgrld,
 };
 use sgmcmc::fit::ChainOutcome;
 use sgmcmc::gradient::GradientEstimator;
@@ -27,7 +27,7 @@ use sgmcmc::minibatch::{Epochs, WithoutReplacement};
 use sgmcmc::prelude::*;
 use sgmcmc::run::{CheckpointInterval, StopSignal};
 use sgmcmc::schedule::{CyclicalCosine, Polynomial};
-use sgmcmc::sink::{Memory, Moments, Quantiles, Spread};
+use sgmcmc::sink::{Memory, Moments, Quantiles, SecondMoments};
 use sgmcmc::storage::FileCheckpoints;
 use sgmcmc::storage::fits;
 use sgmcmc::storage::fits::draws_csv::CsvDraws;
@@ -275,7 +275,7 @@ pub(crate) fn child(algorithm: &str, every: &str, directory: &str) -> Result<Out
         "baoab" => run.sample(Baoab { alpha: 0.2, ..Baoab::default() }, minibatch, h),
         "badodab" => run.sample(Badodab::default(), minibatch, h),
         "preconditioned" => {
-            run.sample(Preconditioned::inverse_of(&model.posterior_precision(), DIMENSIONS)?, minibatch, 0.1)
+            run.sample(PreconditionedSgld::from_precision(&model.posterior_precision(), DIMENSIONS)?, minibatch, 0.1)
         }
         "psgld" => run.sample(Psgld::default(), minibatch, h),
         "sgrld" => run.sample(Sgrld::new(metric()), minibatch, h),
@@ -285,7 +285,7 @@ pub(crate) fn child(algorithm: &str, every: &str, directory: &str) -> Result<Out
         "hmc" => run.sample(Hmc { adapt: Some(DualAveraging::new(500)), ..Hmc::default() }, FullGradient, h),
         "qnhmc" => run.sample(Qnhmc::default(), FullGradient, h),
         "hmc-bfgs" => run.sample(HmcBfgs { steps: 2, ..HmcBfgs::default() }, FullGradient, h),
-        "corrected-langevin" => run.sample(CorrectedLangevin::new(metric()), FullGradient, h),
+        "corrected-langevin" => run.sample(RiemannianMala::new(metric()), FullGradient, h),
         other => Err(format!("there is no algorithm {other}").into()),
     }
 }
@@ -327,7 +327,7 @@ impl Run<'_> {
                 ParquetDraws::new(file("parquet", chain, "parquet")),
             );
             let zarr = zarr.chain();
-            let memory = (Memory::default(), (Moments::new(Spread::Covariance), Quantiles::new()));
+            let memory = (Memory::default(), (Moments::new(SecondMoments::Covariance), Quantiles::new()));
             (memory, ((text, binary), zarr))
         };
         let outcome = run.sample_into(&start, draw_count(self.every), sink)?;

@@ -18,8 +18,8 @@ use sgmcmc::AnalyticTree;
 use sgmcmc::Fit;
 use sgmcmc::algorithms::Dynamics;
 use sgmcmc::algorithms::{
-    Adaptation, Badodab, Baoab, CorrectedLangevin, CyclicalSgld, DualAveraging, Hamcmc, Hmc, HmcBfgs, InitialScale,
-    Mala, Metric, Preconditioned, Psgld, Qnhmc, Sgfs, Sghmc, Sgld, Sgnht, Sgrld,
+    Adaptation, Badodab, Baoab, CyclicalSgld, DualAveraging, Hamcmc, Hmc, HmcBfgs, InitialScale, Mala, Metric,
+    PreconditionedSgld, Psgld, Qnhmc, RiemannianMala, Sgfs, Sghmc, Sgld, Sgnht, Sgrld,
 };
 use sgmcmc::diagnostics::standard_deviation;
 use sgmcmc::fit::ChainOutcome;
@@ -93,7 +93,7 @@ impl Suite {
         self.check("SGNHT", Sgnht { a: friction(), ..Sgnht::default() }, minibatch, 0.3 * LANGEVIN)?;
         self.check("BAOAB", Baoab { alpha: 0.2, ..Baoab::default() }, minibatch, 0.3 * LANGEVIN)?;
         self.check("BADODAB", Badodab { a: friction(), ..Badodab::default() }, minibatch, 0.3 * LANGEVIN)?;
-        let preconditioned = Preconditioned::inverse_of(precision, DIMENSIONS)?;
+        let preconditioned = PreconditionedSgld::from_precision(precision, DIMENSIONS)?;
         self.check("preconditioned SGLD", preconditioned, minibatch, 0.1)?;
         self.check("pSGLD", Psgld::default(), minibatch, 0.3 * LANGEVIN)?;
         self.check("pSGLD with Γ", Psgld { gamma: true, ..Psgld::default() }, minibatch, 0.3 * LANGEVIN)?;
@@ -124,11 +124,11 @@ impl Suite {
     /// Checks algorithms with a Metropolis step.
     fn exact(&mut self) -> Result<()> {
         self.check("MALA", Mala::default(), FullGradient, SCALE)?;
-        self.check("corrected Langevin", CorrectedLangevin::new(metric()), FullGradient, SCALE)?;
+        self.check("corrected Langevin", RiemannianMala::new(metric()), FullGradient, SCALE)?;
         let (steps, jitter) = (2, 0.3);
         self.check("HMC", Hmc { steps, jitter, ..Hmc::default() }, FullGradient, 0.05 * SCALE)?;
-        let (learning, adapt) = (Adaptation::First(300), Some(DualAveraging::new(600)));
-        self.check("QNHMC", Qnhmc { steps, jitter, learning, adapt, ..Qnhmc::default() }, FullGradient, 1e-3)
+        let (adaptation, adapt) = (Adaptation::First(300), Some(DualAveraging::new(600)));
+        self.check("QNHMC", Qnhmc { steps, jitter, adaptation, adapt, ..Qnhmc::default() }, FullGradient, 1e-3)
     }
 
     #[cfg(feature = "nuts")]

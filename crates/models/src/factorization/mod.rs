@@ -27,6 +27,6 @@ pub use hyperprior::{GammaPrior, Hyperprior};
 pub use kernel::Kernel;
 pub use read::Ratings;
 pub use stable::{
-    Complex, Dispersions, GeneralizedGamma, PositiveStable, Simulated, StableData, StableFactorization, StableFit,
-    StableSampler, Support, SymmetricStable,
+    Complex, Dispersions, FactorCoordinates, GeneralizedGamma, PositiveStable, Simulated, StableData,
+    StableFactorization, StableFit, StableSampler, SymmetricStable,
 };

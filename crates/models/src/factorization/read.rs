@@ -118,8 +118,8 @@ impl Ratings {
             if text.is_empty() {
                 continue;
             }
-            let fail = |problem| Error::at(path, FilePosition::line(line), problem);
-            let column = |name: &str, problem| Error::at(path, FilePosition::line(line).column(name), problem);
+            let fail = |problem| Error::at_position(path, FilePosition::line(line), problem);
+            let column = |name: &str, problem| Error::at_position(path, FilePosition::line(line).column(name), problem);
             let corrupt = |detail: &str| fail(Problem::Corrupt { detail: detail.into() });
             let text = std::str::from_utf8(text).map_err(|_| corrupt("the line is not UTF-8 text"))?;
             let first = separator.is_none();

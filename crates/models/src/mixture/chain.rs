@@ -25,7 +25,7 @@ impl<F: Family> Chain for SliceSampler<F> {
     /// Returns information about the last step. The log posterior is the log-likelihood of the observations given
     /// their components, estimated from the minibatch.
     fn info(&self) -> StepInfo {
-        StepInfo { log_posterior: self.state.log_likelihood, ..StepInfo::after(self.state.iterations) }
+        StepInfo { log_posterior: self.state.log_likelihood, ..StepInfo::new(self.state.iterations) }
     }
 
     fn layout(&self) -> &Layout {

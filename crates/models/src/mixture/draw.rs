@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A draw of a mixture: the weights and parameters of its components, and the allocations of the observations.
 ///
 /// Components are those up to the last one that is occupied. The Dirichlet process has infinitely many others, whose
-/// parameters are distributed as the base distribution; [`log_rest`](Self::log_rest) is their weight.
+/// parameters are distributed as the base distribution; [`log_remaining_weight`](Self::log_remaining_weight) is their weight.
 ///
 /// # Examples
 ///
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// sampler.step()?;
 /// let mixture = sampler.mixture();
 /// let total: f64 = mixture.log_weights.iter().map(|w| w.exp()).sum();
-/// assert!((total + mixture.log_rest.exp() - 1.0).abs() < 1e-12);
+/// assert!((total + mixture.log_remaining_weight.exp() - 1.0).abs() < 1e-12);
 /// # Ok::<(), sgmcmc::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ pub struct MixtureDraw<P> {
     /// The logarithms of the weights of the components.
     pub log_weights: Vec<f64>,
     /// The logarithm of the weight of all other components together.
-    pub log_rest: f64,
+    pub log_remaining_weight: f64,
     /// The parameters of the components.
     pub components: Vec<P>,
     /// The component of every observation; empty if allocations are not kept.

@@ -46,7 +46,7 @@ impl LogPredictive {
 /// An evaluation of predictive densities of the same data in several mixtures.
 ///
 /// The components that a mixture does not have yet contribute their prior predictive density: with weight
-/// [`MixtureDraw::log_rest`], nothing is truncated.
+/// [`MixtureDraw::log_remaining_weight`], nothing is truncated.
 ///
 /// # Examples
 ///
@@ -144,6 +144,6 @@ impl<'a, F: Family> Evaluation<'a, F> {
             .extend(components.map(|(log_weight, component)| {
                 log_weight + self.family.log_density(component, self.data, observation)
             }));
-        terms.push(mixture.log_rest + self.log_prior[observation]);
+        terms.push(mixture.log_remaining_weight + self.log_prior[observation]);
     }
 }

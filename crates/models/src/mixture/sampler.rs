@@ -203,12 +203,12 @@ impl<F: Family> SliceSampler<F> {
     pub fn mixture(&self) -> MixtureDraw<F::Parameters> {
         let State { allocations, sticks, components, concentration, iterations, .. } = &self.state;
         let mut log_weights = Vec::new();
-        let log_rest = sticks::log_weights(sticks, &mut log_weights);
+        let log_remaining_weight = sticks::log_weights(sticks, &mut log_weights);
         MixtureDraw {
             iteration: *iterations,
             concentration: *concentration,
             log_weights,
-            log_rest,
+            log_remaining_weight,
             components: components.clone(),
             allocations: allocations.clone(),
         }

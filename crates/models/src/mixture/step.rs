@@ -74,7 +74,7 @@ impl<F: Family> SliceSampler<F> {
         for ((stick, estimate), stored) in sticks.iter_mut().zip(tails(&estimate)).zip(stored) {
             stick.update(update, *concentration, estimate, stored, rng)?;
         }
-        *concentration = prior.given_sticks(*concentration, sticks.iter().map(Stick::log_rest), rng);
+        *concentration = prior.given_sticks(*concentration, sticks.iter().map(Stick::log_remaining_weight), rng);
         Ok(())
     }
 
@@ -120,14 +120,14 @@ impl<F: Family> SliceSampler<F> {
     fn slice(&mut self) -> Result<()> {
         let Scratch { log_weights, log_slices, .. } = &mut self.scratch;
         let State { allocations, counts, sticks, components, statistics, concentration, rng, .. } = &mut self.state;
-        let mut log_rest = sticks::log_weights(sticks, log_weights);
+        let mut log_remaining_weight = sticks::log_weights(sticks, log_weights);
         log_slices.clear();
         log_slices.extend(self.batch.rows.iter().map(|row| {
             let exponential: f64 = rng.noise().sample(Exp1);
             log_weights[allocations[*row] as usize] - exponential
         }));
         let smallest = log_slices.iter().copied().fold(f64::INFINITY, f64::min);
-        while log_rest >= smallest {
+        while log_remaining_weight >= smallest {
             if sticks.len() >= MAX_COMPONENTS {
                 return Err(Error::Setting {
                     name: "the number of components that a step needs",
@@ -136,8 +136,8 @@ impl<F: Family> SliceSampler<F> {
                 });
             }
             let stick = Stick::draw(*concentration, Tail::default(), rng.noise());
-            log_weights.push(log_rest + stick.log_break());
-            log_rest += stick.log_rest();
+            log_weights.push(log_remaining_weight + stick.log_break());
+            log_remaining_weight += stick.log_remaining_weight();
             let empty = self.family.no_statistics();
             components.push(self.family.draw(&empty, rng.noise())?);
             sticks.push(stick);

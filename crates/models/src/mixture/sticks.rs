@@ -65,7 +65,7 @@ impl Stick {
     }
 
     /// Returns log(1 − v).
-    pub(super) fn log_rest(&self) -> f64 {
+    pub(super) fn log_remaining_weight(&self) -> f64 {
         self.log_parts[1]
     }
 }
@@ -89,12 +89,12 @@ pub(super) fn tails(counts: &[f64]) -> Vec<Tail> {
 /// Writes the log weights of the components into `log_weights` and returns the log of the remaining weight.
 pub(super) fn log_weights(sticks: &[Stick], log_weights: &mut Vec<f64>) -> f64 {
     log_weights.clear();
-    let mut log_rest = 0.0;
+    let mut log_remaining_weight = 0.0;
     for stick in sticks {
-        log_weights.push(log_rest + stick.log_break());
-        log_rest += stick.log_rest();
+        log_weights.push(log_remaining_weight + stick.log_break());
+        log_remaining_weight += stick.log_remaining_weight();
     }
-    log_rest
+    log_remaining_weight
 }
 
 /// Exchanges labels of components, so that the order of the sticks mixes.
@@ -121,7 +121,8 @@ pub(super) fn exchange_labels(sticks: &mut [Stick], counts: &[f64], rng: &mut St
     }
     for _ in 1..length {
         let j = rng.random_range(0..length - 1);
-        let log_ratio = counts[order[j]] * sticks[j + 1].log_rest() - counts[order[j + 1]] * sticks[j].log_rest();
+        let log_ratio = counts[order[j]] * sticks[j + 1].log_remaining_weight()
+            - counts[order[j + 1]] * sticks[j].log_remaining_weight();
         if occupied(order[j]) && occupied(order[j + 1]) && rng.random::<f64>().ln() < log_ratio {
             sticks.swap(j, j + 1);
             order.swap(j, j + 1);

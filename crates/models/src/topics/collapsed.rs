@@ -98,10 +98,10 @@ impl Collapsed {
         let Scratch { document, inverse, next_inverse, weights, sums } = &mut self.scratch;
         let (weights, sums) = (&mut weights[..blocks], &mut sums[..blocks]);
         let beta_sum = self.beta_sum;
-        let inverse_of = |total: u32| 1.0 / (total as f32 + beta_sum);
+        let from_precision = |total: u32| 1.0 / (total as f32 + beta_sum);
         for (topic, total) in self.totals.iter().enumerate() {
-            inverse[topic] = inverse_of(*total);
-            next_inverse[topic] = inverse_of(*total + 1);
+            inverse[topic] = from_precision(*total);
+            next_inverse[topic] = from_precision(*total + 1);
         }
         let (mut start, mut log_likelihood) = (0, 0.0);
         for &end in ends.iter() {
@@ -127,7 +127,7 @@ impl Collapsed {
                     self.totals[old] = total;
                     document[old] -= 1.0;
                     next_inverse[old] = inverse[old];
-                    inverse[old] = inverse_of(total);
+                    inverse[old] = from_precision(total);
                     set_at(weights, old, (document[old] + self.alpha[old / LANES][old % LANES]) * inverse[old]);
                     add_at(row, old, -1.0);
                 }
@@ -140,7 +140,7 @@ impl Collapsed {
                 add_at(row, new, 1.0);
                 let total = self.totals[new] + 1;
                 self.totals[new] = total;
-                next_inverse[new] = inverse_of(total + 1);
+                next_inverse[new] = from_precision(total + 1);
                 *assigned = new as u16;
             }
             if let Some(others) = words.len().checked_sub(1) {

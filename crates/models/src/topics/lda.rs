@@ -8,7 +8,7 @@ use super::corpus::Corpus;
 use super::fit::TopicsFit;
 use super::prior::DirichletPrior;
 use super::sampler::TopicSampler;
-use super::stochastic::Stochastic;
+use super::stochastic::StochasticSampler;
 
 /// The sampling method of a topic model.
 ///
@@ -33,11 +33,11 @@ pub enum Method {
     /// more slowly than collapsed Gibbs sampling. Its draws are draws of the topics themselves.
     Gibbs,
     /// A stochastic sampler. An iteration is one minibatch.
-    Stochastic(Stochastic),
+    Stochastic(StochasticSampler),
 }
 
-impl From<Stochastic> for Method {
-    fn from(stochastic: Stochastic) -> Self {
+impl From<StochasticSampler> for Method {
+    fn from(stochastic: StochasticSampler) -> Self {
         Self::Stochastic(stochastic)
     }
 }

@@ -3,7 +3,7 @@
 //! | type | purpose |
 //! |---|---|
 //! | [`Lda`] | the model, its priors and its sampling method |
-//! | [`Stochastic`] | SCIR, SGRLD and SGLD for the topics, with minibatches of documents |
+//! | [`StochasticSampler`] | SCIR, SGRLD and SGLD for the topics, with minibatches of documents |
 //! | [`TopicsFit`] | words and coherence of topics, proportions of new documents, perplexity, report page |
 //! | [`TopicSampler`] | the Markov chain, step by step |
 //! | [`Corpus`] | documents in memory or on disk; readers [`uci`], [`lda_c`], [`text`] |
@@ -52,6 +52,6 @@ pub use lda::{Lda, Method};
 pub use prior::DirichletPrior;
 pub use read::{LdaC, Text, Tokenizer, Uci, lda_c, text, uci};
 pub use sampler::TopicSampler;
-pub use stochastic::{Stochastic, TopicKernel, VarianceReduction};
+pub use stochastic::{StochasticSampler, TopicKernel, VarianceReduction};
 pub use topic_table::Topics;
 pub use vocabulary::Vocabulary;

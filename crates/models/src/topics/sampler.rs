@@ -83,7 +83,7 @@ impl TopicSampler {
         };
         let layout = Layout::new([("topics".into(), vec![alpha.len(), beta.len()], None)])?;
         let documents = corpus.documents();
-        Ok(Self { engine, rng, layout, info: StepInfo::after(0), documents, position: OnceCell::new() })
+        Ok(Self { engine, rng, layout, info: StepInfo::new(0), documents, position: OnceCell::new() })
     }
 
     /// Performs one iteration: a sweep over all tokens, or one minibatch.
@@ -92,7 +92,7 @@ impl TopicSampler {
     ///
     /// Returns an error if the corpus can no longer be read, or if a parameter is not finite.
     pub fn step(&mut self) -> Result<()> {
-        let mut info = StepInfo::after(self.info.iterations + 1);
+        let mut info = StepInfo::new(self.info.iterations + 1);
         info.log_posterior = match &mut self.engine {
             Engine::Collapsed(sampler) => sampler.step(self.rng.noise()),
             Engine::Blocked(sampler) => sampler.step(self.rng.noise()),

@@ -40,7 +40,7 @@ impl Vocabulary {
         let (mut lines, mut vocabulary) = (Lines::open(path)?, Self::default());
         let (bytes, mut used) = (limit::memory_limit(), 0);
         while let Some((line, text)) = lines.next_line()? {
-            let fail = |problem| Error::at(path, FilePosition::line(line), problem);
+            let fail = |problem| Error::at_position(path, FilePosition::line(line), problem);
             let word = String::from_utf8_lossy(text).trim().to_owned();
             // Each word is stored twice, in the list and in the index.
             used += 2 * word.len() as u64 + 64;

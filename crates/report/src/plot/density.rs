@@ -69,8 +69,11 @@ pub fn density<C: AsRef<[f64]>>(chains: &[C], weights: &[C], frame: &Frame) -> R
 
 /// Draws the plot in `area`.
 pub(crate) fn draw<C: AsRef<[f64]>>(area: &Area<'_>, frame: &Frame, chains: &[C], weights: &[C]) -> Result<()> {
-    let densities: Vec<Option<KernelDensity>> =
-        chains.iter().enumerate().map(|(i, chain)| KernelDensity::of(chain.as_ref(), weight(weights, i))).collect();
+    let densities: Vec<Option<KernelDensity>> = chains
+        .iter()
+        .enumerate()
+        .map(|(i, chain)| KernelDensity::from_draws(chain.as_ref(), weight(weights, i)))
+        .collect();
     let positions = densities.iter().flatten().flat_map(|density| density.points.iter().map(|point| point.0));
     let Some(x) = range_of(pooled(chains).chain(positions), 0.01) else {
         return message(area, frame.title(), "no finite draws");
@@ -102,14 +105,14 @@ pub fn prior_posterior<C: AsRef<[f64]>>(chains: &[C], weights: &[C], prior: &Pri
     };
     let x = range_with(prior, &posterior)?;
     let prior_density = match prior {
-        Prior::Draws(draws) => KernelDensity::of(draws, &[]),
+        Prior::Draws(draws) => KernelDensity::from_draws(draws, &[]),
         Prior::Density(density) => {
             let position = |i: usize| x.start + (x.end - x.start) * i as f64 / 200.0;
             let points = (0..=200).map(|i| (position(i), density(position(i)))).filter(|p| p.1.is_finite()).collect();
             Some(KernelDensity { points })
         }
     };
-    let posterior_density = KernelDensity::of(&draws, &weights);
+    let posterior_density = KernelDensity::from_draws(&draws, &weights);
     let inside = |mut density: KernelDensity| {
         density.points.retain(|point| x.contains(&point.0));
         density

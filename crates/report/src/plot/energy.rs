@@ -13,11 +13,11 @@ use crate::error::Result;
 /// # Examples
 ///
 /// ```
-/// use sgmcmc::report::plot::missing_information;
+/// use sgmcmc::report::plot::bfmi;
 ///
-/// assert_eq!(missing_information(&[0.0, 1.0, 0.0, 1.0]), 3.0);
+/// assert_eq!(bfmi(&[0.0, 1.0, 0.0, 1.0]), 3.0);
 /// ```
-pub fn missing_information(energy: &[f64]) -> f64 {
+pub fn bfmi(energy: &[f64]) -> f64 {
     let mean = energy.iter().sum::<f64>() / energy.len() as f64;
     let differences: f64 = energy.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
     differences / energy.iter().map(|value| (value - mean).powi(2)).sum::<f64>()
@@ -47,10 +47,10 @@ pub fn energy<C: AsRef<[f64]>>(chains: &[C], frame: &Frame) -> Result<Plot> {
         centered.extend(chain.iter().map(|value| value - mean));
         changes.extend(chain.windows(2).map(|pair| pair[1] - pair[0]));
     }
-    let densities = [&centered, &changes].map(|values| KernelDensity::of(values, &[]));
+    let densities = [&centered, &changes].map(|values| KernelDensity::from_draws(values, &[]));
     let peak = densities.iter().flatten().map(KernelDensity::peak).fold(0.0, f64::max);
     let finite = |chain: &C| chain.as_ref().iter().copied().filter(|value| value.is_finite()).collect::<Vec<_>>();
-    let smallest = chains.iter().map(|chain| missing_information(&finite(chain))).fold(f64::NAN, f64::min);
+    let smallest = chains.iter().map(|chain| bfmi(&finite(chain))).fold(f64::NAN, f64::min);
     Plot::draw(frame, |area| {
         let positions = densities.iter().flatten().flat_map(|density| density.points.iter().map(|point| point.0));
         let Some(x) = range_of(positions, 0.01).filter(|_| peak > 0.0) else {

@@ -17,9 +17,9 @@ const GRID: usize = 256;
 /// ```
 /// use sgmcmc::report::plot::KernelDensity;
 ///
-/// let density = KernelDensity::of(&[0.0, 0.5, 1.0, 2.0], &[]).expect("the draws vary");
+/// let density = KernelDensity::from_draws(&[0.0, 0.5, 1.0, 2.0], &[]).expect("the draws vary");
 /// assert!(density.peak() > 0.0);
-/// assert!(KernelDensity::of(&[1.0, 1.0], &[]).is_none());
+/// assert!(KernelDensity::from_draws(&[1.0, 1.0], &[]).is_none());
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelDensity {
@@ -30,7 +30,7 @@ pub struct KernelDensity {
 impl KernelDensity {
     /// Estimates the density of `draws` with `weights`. Empty weights are equal. Returns `None` if there are no two
     /// different finite draws.
-    pub fn of(draws: &[f64], weights: &[f64]) -> Option<Self> {
+    pub fn from_draws(draws: &[f64], weights: &[f64]) -> Option<Self> {
         let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
         let (x, w): (Vec<f64>, Vec<f64>) = (draws.iter().enumerate())
             .map(|(i, x)| (*x, weight(i)))

@@ -48,7 +48,7 @@ pub use autocorrelation::autocorrelation;
 pub use calibration::calibration;
 pub use decimate::decimate;
 pub use density::{Prior, density, prior_posterior};
-pub use energy::{energy, missing_information};
+pub use energy::{bfmi, energy};
 pub use evolution::{ess_evolution, r_hat_evolution};
 pub use forest::{Interval, forest};
 pub use kernel_density::KernelDensity;

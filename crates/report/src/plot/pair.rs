@@ -93,7 +93,9 @@ pub fn pair_with_divergences(variables: &[Variable], divergent: &[Vec<bool>], fr
 fn diagonal(area: &Area<'_>, variable: &Variable) -> Result<()> {
     let draws = variable.chains.concat();
     let Some(x) = range_of(draws.iter().copied(), 0.03) else { return message(area, &variable.name, "") };
-    let Some(mut density) = KernelDensity::of(&draws, &[]) else { return message(area, &variable.name, "constant") };
+    let Some(mut density) = KernelDensity::from_draws(&draws, &[]) else {
+        return message(area, &variable.name, "constant");
+    };
     // The axis is that of the panels below. The density may extend beyond it.
     density.points.retain(|point| x.contains(&point.0));
     let mut axes =

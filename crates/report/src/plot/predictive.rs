@@ -29,8 +29,8 @@ const SHOWN: usize = 40;
 /// ```
 pub fn predictive<C: AsRef<[f64]>>(observed: &[f64], replications: &[C], frame: &Frame) -> Result<Plot> {
     let shown: Vec<&[f64]> = spread(replications.len(), SHOWN).map(|i| replications[i].as_ref()).collect();
-    let data = KernelDensity::of(observed, &[]);
-    let densities: Vec<KernelDensity> = shown.iter().filter_map(|data| KernelDensity::of(data, &[])).collect();
+    let data = KernelDensity::from_draws(observed, &[]);
+    let densities: Vec<KernelDensity> = shown.iter().filter_map(|data| KernelDensity::from_draws(data, &[])).collect();
     let peak = densities.iter().chain(&data).map(KernelDensity::peak).fold(0.0, f64::max);
     Plot::draw(frame, |area| {
         let positions = densities.iter().chain(&data).flat_map(|density| density.points.iter().map(|point| point.0));

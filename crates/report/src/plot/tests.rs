@@ -153,13 +153,13 @@ fn densities_have_mass_one_and_follow_the_weights() {
         let pairs = density.points.windows(2);
         pairs.map(|pair| 0.5 * (pair[0].1 + pair[1].1) * (pair[1].0 - pair[0].0)).sum::<f64>()
     };
-    let plain = KernelDensity::of(&draws, &[]).unwrap();
+    let plain = KernelDensity::from_draws(&draws, &[]).unwrap();
     assert!((mass(&plain) - 1.0).abs() < 1e-12);
     // The normal density at 0, up to the error of 4,000 draws and the smoothing.
     let at_zero = plain.points.iter().min_by(|a, b| a.0.abs().total_cmp(&b.0.abs())).unwrap().1;
     assert!((at_zero - 0.3989).abs() < 0.03, "{at_zero}");
     let weights: Vec<f64> = draws.iter().map(|x| if *x > 0.0 { 3.0 } else { 1.0 }).collect();
-    let weighted = KernelDensity::of(&draws, &weights).unwrap();
+    let weighted = KernelDensity::from_draws(&draws, &weights).unwrap();
     assert!((mass(&weighted) - 1.0).abs() < 1e-12);
     let right = |density: &KernelDensity| {
         let step = density.points[1].0 - density.points[0].0;
@@ -173,7 +173,7 @@ fn densities_end_at_bounds_only() {
     // Exponential draws by their quantiles: bounded below and not above. Folded kernels of b = 0.9 (ln 3 / 1.34)
     // 4000^(−1/5) = 0.1405 have the mean 2 exp(b²/2) Φ(−b) = 0.897 at the bound, where half a kernel would have 0.449.
     let draws: Vec<f64> = (0..4_000).map(|i| -((f64::from(i) + 0.5) / 4_000.0).ln()).collect();
-    let density = KernelDensity::of(&draws, &[]).unwrap();
+    let density = KernelDensity::from_draws(&draws, &[]).unwrap();
     let (first, last) = (density.points[0], density.points[density.points.len() - 1]);
     let (smallest, largest) = (draws[3_999], draws[0]);
     assert!((first.0 - smallest).abs() < 1e-12, "{first:?}");
@@ -181,7 +181,7 @@ fn densities_end_at_bounds_only() {
     assert!(last.0 > largest && last.1 < 1e-3, "{last:?}");
     // Normal draws have no bound.
     let draws = noise(4_000, 3);
-    let density = KernelDensity::of(&draws, &[]).unwrap();
+    let density = KernelDensity::from_draws(&draws, &[]).unwrap();
     assert!(draws.iter().all(|x| *x > density.points[0].0), "{:?}", density.points[0]);
     assert!(density.points[0].1 < 1e-3);
 }

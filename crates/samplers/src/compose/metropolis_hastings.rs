@@ -6,7 +6,7 @@ use rand::RngExt;
 use sgmcmc_gradient::{Error, Result, settings};
 
 use super::context::BlockState;
-use super::{Proposal, Space, Update, UpdateContext};
+use super::{Proposal, ProposalSpace, Update, UpdateContext};
 use sgmcmc_fit::codec::{decode, encode};
 
 /// A Metropolis-Hastings step on one parameter, with any [`Proposal`].
@@ -77,8 +77,8 @@ impl<P: Proposal> MetropolisHastings<P> {
             None => context.log_density()?,
         };
         let jacobian = match self.proposal.space() {
-            Space::Values => 0.0,
-            Space::Coordinates => context.log_jacobian()?,
+            ProposalSpace::Values => 0.0,
+            ProposalSpace::Coordinates => context.log_jacobian()?,
         };
         Ok(value / temperature + jacobian)
     }
@@ -86,8 +86,8 @@ impl<P: Proposal> MetropolisHastings<P> {
     /// Moves the parameter to the candidate. Returns `false` if it is outside the support.
     fn place(&self, context: &mut UpdateContext<'_>) -> Result<bool> {
         let placed = match self.proposal.space() {
-            Space::Values => context.set(&self.name, &self.candidate),
-            Space::Coordinates => context.set_coordinates(&self.name, &self.candidate),
+            ProposalSpace::Values => context.set(&self.name, &self.candidate),
+            ProposalSpace::Coordinates => context.set_coordinates(&self.name, &self.candidate),
         };
         match placed {
             Ok(()) => Ok(true),
@@ -114,8 +114,8 @@ impl<P: Proposal> Update for MetropolisHastings<P> {
             let before = context.read(block);
             let BlockState { theta, values } = &before;
             let current = match self.proposal.space() {
-                Space::Values => values,
-                Space::Coordinates => theta,
+                ProposalSpace::Values => values,
+                ProposalSpace::Coordinates => theta,
             };
             self.candidate.clone_from(current);
             let log_ratio = self.proposal.propose(current, &mut self.candidate, context.rng())?;

@@ -32,7 +32,7 @@ pub use gibbs::{GibbsUpdate, Values};
 pub use latent_store::{LatentStore, WithLatents};
 pub use local_latents::{LocalBlock, LocalLatents};
 pub use metropolis_hastings::MetropolisHastings;
-pub use proposal::{Independence, Proposal, RandomWalk, Space};
+pub use proposal::{IndependenceProposal, Proposal, ProposalSpace, RandomWalk};
 pub use update::Update;
 pub(crate) use update::UpdateFactory;
 pub use updates_only::UpdatesOnly;

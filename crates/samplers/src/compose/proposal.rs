@@ -13,7 +13,7 @@ use sgmcmc_gradient::{Result, settings};
 ///
 /// See [`Proposal`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Space {
+pub enum ProposalSpace {
     /// The values of the parameter. Proposals that violate its constraint are rejected.
     Values,
     /// The unconstrained coordinates of the parameter. The Jacobian of the constraint is part of the acceptance ratio.
@@ -64,8 +64,8 @@ pub trait Proposal: Send {
     fn propose(&self, current: &[f64], proposed: &mut [f64], rng: &mut StreamRng) -> Result<f64>;
 
     /// Returns the numbers that the proposal changes. The default is the values.
-    fn space(&self) -> Space {
-        Space::Values
+    fn space(&self) -> ProposalSpace {
+        ProposalSpace::Values
     }
 }
 
@@ -101,8 +101,8 @@ impl Proposal for RandomWalk {
         Ok(0.0)
     }
 
-    fn space(&self) -> Space {
-        Space::Coordinates
+    fn space(&self) -> ProposalSpace {
+        ProposalSpace::Coordinates
     }
 }
 
@@ -112,21 +112,21 @@ impl Proposal for RandomWalk {
 ///
 /// ```
 /// use rand::RngExt;
-/// use sgmcmc::algorithms::{Independence, MetropolisHastings};
+/// use sgmcmc::algorithms::{IndependenceProposal, MetropolisHastings};
 /// use sgmcmc::rng::StreamRng;
 ///
 /// // The uniform distribution on (0, 1) as proposal.
-/// let uniform = Independence::new(|x: &mut [f64], rng: &mut StreamRng| x[0] = rng.random(), |_x: &[f64]| 0.0);
+/// let uniform = IndependenceProposal::new(|x: &mut [f64], rng: &mut StreamRng| x[0] = rng.random(), |_x: &[f64]| 0.0);
 /// let update = MetropolisHastings::new("p", uniform);
 /// # let _ = update;
 /// ```
 #[derive(Clone)]
-pub struct Independence<D, L> {
+pub struct IndependenceProposal<D, L> {
     draw: D,
     log_density: L,
 }
 
-impl<D, L> Independence<D, L>
+impl<D, L> IndependenceProposal<D, L>
 where
     D: Fn(&mut [f64], &mut StreamRng) + Send,
     L: Fn(&[f64]) -> f64 + Send,
@@ -137,13 +137,13 @@ where
     }
 }
 
-impl<D, L> fmt::Debug for Independence<D, L> {
+impl<D, L> fmt::Debug for IndependenceProposal<D, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Independence")
+        f.write_str("IndependenceProposal")
     }
 }
 
-impl<D, L> Proposal for Independence<D, L>
+impl<D, L> Proposal for IndependenceProposal<D, L>
 where
     D: Fn(&mut [f64], &mut StreamRng) + Send,
     L: Fn(&[f64]) -> f64 + Send,

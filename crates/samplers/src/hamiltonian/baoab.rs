@@ -78,7 +78,7 @@ pub struct Baoab {
 
 impl Default for Baoab {
     fn default() -> Self {
-        Self { alpha: 0.1, covariance: Covariance::UNIT }
+        Self { alpha: 0.1, covariance: Covariance::IDENTITY }
     }
 }
 
@@ -136,7 +136,7 @@ impl<G: GradientEstimator> Dynamics<G> for Baoab {
     fn step(&self, state: &mut State, context: StepContext<'_>, oracle: &mut Oracle<G>) -> Result<f64> {
         let State { theta, velocity, g, workspace } = state;
         rescale(velocity, context);
-        if self.covariance != Covariance::UNIT {
+        if self.covariance != Covariance::IDENTITY {
             let changed = context.blocks.iter().any(|block| block.h.to_bits() != block.previous.to_bits());
             if changed || workspace.whitened.is_empty() {
                 self.whiten(g, workspace, context);
@@ -158,7 +158,7 @@ impl<G: GradientEstimator> Dynamics<G> for Baoab {
     }
 
     fn is_preconditioned(&self) -> bool {
-        self.covariance != Covariance::UNIT
+        self.covariance != Covariance::IDENTITY
     }
 
     fn apply_root(&self, _state: &mut State, v: &mut [f64], transpose: bool) -> Result<()> {

@@ -15,7 +15,7 @@ pub use adaptive::AdaptiveSgld;
 pub use cyclical::CyclicalSgld;
 pub use hamcmc::Hamcmc;
 pub use ornstein_uhlenbeck::OrnsteinUhlenbeck;
-pub use preconditioned::Preconditioned;
+pub use preconditioned::PreconditionedSgld;
 pub use psgld::Psgld;
 use scratch::Scratch;
 pub use sgfs::Sgfs;

@@ -1,4 +1,4 @@
-//! SGLD with a constant matrix: see [`Preconditioned`].
+//! SGLD with a constant matrix: see [`PreconditionedSgld`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ use crate::step_size::StepContext;
 /// # Settings
 ///
 /// The matrix M, in coordinates: [`diagonal`](Self::diagonal), [`dense`](Self::dense), the inverse of a given matrix
-/// ([`inverse_of`](Self::inverse_of)), or the covariance of the Laplace approximation ([`laplace`](Self::laplace)). If
+/// ([`from_precision`](Self::from_precision)), or the covariance of the Laplace approximation ([`laplace`](Self::laplace)). If
 /// M is the covariance of the posterior, all directions are explored at the same speed and h has no unit; 0.1 is a good
 /// first value.
 ///
@@ -46,20 +46,20 @@ use crate::step_size::StepContext;
 /// # Examples
 ///
 /// ```
-/// use sgmcmc::algorithms::Preconditioned;
+/// use sgmcmc::algorithms::PreconditionedSgld;
 /// use sgmcmc::prelude::*;
 ///
 /// let model = Model::density(|x: Tensor<1>| {
 ///     let (narrow, wide) = (x.clone().slice([0..1]), x.slice([1..2]) / 100.0);
 ///     (narrow.square() + wide.square()) * -0.5
 /// });
-/// let dynamics = Preconditioned::diagonal(vec![1.0, 1e4]);
+/// let dynamics = PreconditionedSgld::diagonal(vec![1.0, 1e4]);
 /// let fit = ula(&model, &Dataset::none(), 0.5).dynamics(dynamics).seed(1).sample(&zeros([2]), 2000)?;
 /// assert!(fit.summary().rows().iter().all(|row| row.ess_bulk > 50.0));
 /// # Ok::<(), sgmcmc::Error>(())
 /// ```
 #[derive(Clone, PartialEq)]
-pub struct Preconditioned {
+pub struct PreconditionedSgld {
     matrix: Matrix,
 }
 
@@ -76,7 +76,7 @@ enum Matrix {
     InverseFactor(Arc<Cholesky>),
 }
 
-impl Preconditioned {
+impl PreconditionedSgld {
     /// Creates the algorithm with the diagonal matrix of entries `m`, one per coordinate.
     pub fn diagonal(m: Vec<f64>) -> Self {
         Self { matrix: Matrix::Diagonal(m.into()) }
@@ -97,7 +97,7 @@ impl Preconditioned {
     /// # Errors
     ///
     /// Returns an error if `m` is not a positive definite matrix of `dim` rows.
-    pub fn inverse_of(m: &[f64], dim: usize) -> Result<Self> {
+    pub fn from_precision(m: &[f64], dim: usize) -> Result<Self> {
         let factor = Cholesky::new(m, dim).map_err(|error| not_positive_definite("the inverse of M", &error))?;
         Ok(Self { matrix: Matrix::InverseFactor(factor.into()) })
     }
@@ -139,7 +139,7 @@ impl Preconditioned {
 }
 
 /// Shows the size and a fingerprint of the matrix. Its entries would make the record of a run too long.
-impl fmt::Debug for Preconditioned {
+impl fmt::Debug for PreconditionedSgld {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, numbers) = match &self.matrix {
             Matrix::Diagonal(m) => ("diagonal", &m[..]),
@@ -150,7 +150,7 @@ impl fmt::Debug for Preconditioned {
         let fingerprint = numbers.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, number| {
             (hash ^ number.to_bits()).wrapping_mul(0x0100_0000_01b3).rotate_left(29)
         });
-        write!(f, "Preconditioned {{ {kind} matrix of {} rows, fingerprint {fingerprint:016x} }}", self.dim())
+        write!(f, "PreconditionedSgld {{ {kind} matrix of {} rows, fingerprint {fingerprint:016x} }}", self.dim())
     }
 }
 
@@ -164,7 +164,7 @@ pub struct State {
 
 impl_has_position!(State);
 
-impl<G: GradientEstimator> Dynamics<G> for Preconditioned {
+impl<G: GradientEstimator> Dynamics<G> for PreconditionedSgld {
     type State = State;
 
     fn check(&self) -> Result<()> {

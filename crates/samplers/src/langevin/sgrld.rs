@@ -44,7 +44,7 @@ use crate::step_size::StepContext;
 /// # When to use it
 ///
 /// If the scale of the posterior varies with θ in a known way, as for probabilities and variances.
-/// [`CorrectedLangevin`](crate::metropolis::CorrectedLangevin) is the exact version for the full gradient.
+/// [`RiemannianMala`](crate::metropolis::RiemannianMala) is the exact version for the full gradient.
 ///
 /// # Examples
 ///

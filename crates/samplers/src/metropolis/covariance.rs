@@ -40,7 +40,7 @@ enum Kind {
 
 impl Covariance {
     /// The identity matrix.
-    pub const UNIT: Self = Self(Kind::Unit);
+    pub const IDENTITY: Self = Self(Kind::Unit);
 
     /// Creates a diagonal matrix from the variance of every coordinate.
     ///
@@ -146,7 +146,7 @@ impl<'de> Deserialize<'de> for Covariance {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let entries = |factor: &Cholesky| factor.dim().checked_mul(factor.dim());
         match SavedRoot::deserialize(deserializer)? {
-            SavedRoot::Unit => Ok(Self::UNIT),
+            SavedRoot::Unit => Ok(Self::IDENTITY),
             SavedRoot::Diagonal(roots) => Ok(Self(Kind::Diagonal(roots.into()))),
             SavedRoot::Dense(factor) if entries(&factor) == Some(factor.factor().len()) => {
                 Ok(Self(Kind::Dense(Arc::new(factor.into_owned()))))
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn products_of_the_factors_are_the_matrix() {
         let close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-14);
-        assert!(close(&matrix(&Covariance::UNIT, 2), &[1.0, 0.0, 0.0, 1.0]));
+        assert!(close(&matrix(&Covariance::IDENTITY, 2), &[1.0, 0.0, 0.0, 1.0]));
         assert!(close(&matrix(&Covariance::diagonal(&[4.0, 9.0]).unwrap(), 2), &[4.0, 0.0, 0.0, 9.0]));
         let dense = [2.0, 0.3, -0.5, 0.3, 1.0, 0.2, -0.5, 0.2, 3.0];
         assert!(close(&matrix(&Covariance::dense(&dense).unwrap(), 3), &dense));
@@ -206,14 +206,14 @@ mod tests {
         assert!(message(Covariance::dense(&[1.0, 2.0, 2.0, 1.0])).contains("not positive definite"));
         assert!(message(Covariance::dense(&[1.0, 0.0, 0.0])).contains("were given"));
         assert!(Covariance::diagonal(&[1.0, 2.0]).unwrap().check_dim(3).is_err());
-        assert!(Covariance::UNIT.check_dim(3).is_ok());
+        assert!(Covariance::IDENTITY.check_dim(3).is_ok());
     }
 
     #[test]
     fn saved_matrices_are_restored_bit_for_bit() {
         use sgmcmc_fit::codec::{decode, encode};
         let dense = Covariance::dense(&[2.0, 0.3, 0.3, 0.1]).unwrap();
-        for covariance in [Covariance::UNIT, Covariance::diagonal(&[0.1, 1e9]).unwrap(), dense] {
+        for covariance in [Covariance::IDENTITY, Covariance::diagonal(&[0.1, 1e9]).unwrap(), dense] {
             assert_eq!(decode::<Covariance>(&encode(&covariance).unwrap()).unwrap(), covariance);
         }
         let damaged = serde_json::json!({ "Dense": { "dim": 3, "factor": [1.0, 2.0] } });

@@ -94,7 +94,7 @@ pub struct Hmc {
 
 impl Default for Hmc {
     fn default() -> Self {
-        Self { steps: 10, jitter: 0.0, covariance: Covariance::UNIT, adapt: None, warm_up: None }
+        Self { steps: 10, jitter: 0.0, covariance: Covariance::IDENTITY, adapt: None, warm_up: None }
     }
 }
 
@@ -180,7 +180,7 @@ impl<G: ExactGradient> Dynamics<G> for Hmc {
     }
 
     fn is_preconditioned(&self) -> bool {
-        self.covariance != Covariance::UNIT || self.warm_up.is_some()
+        self.covariance != Covariance::IDENTITY || self.warm_up.is_some()
     }
 
     fn apply_root(&self, state: &mut State, v: &mut [f64], transpose: bool) -> Result<()> {

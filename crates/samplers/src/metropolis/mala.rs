@@ -150,7 +150,7 @@ impl<G: ExactGradient> Dynamics<G> for Mala {
     }
 
     fn is_preconditioned(&self) -> bool {
-        self.covariance != Covariance::UNIT || self.warm_up.is_some()
+        self.covariance != Covariance::IDENTITY || self.warm_up.is_some()
     }
 
     fn apply_root(&self, state: &mut State, v: &mut [f64], transpose: bool) -> Result<()> {

@@ -3,7 +3,6 @@
 //! They need the exact gradient ([`ExactGradient`](sgmcmc_gradient::ExactGradient)) and do not compile with minibatch
 //! estimators. Step sizes are h = ε², as in all other algorithms, and every parameter may have its own.
 
-mod corrected_langevin;
 mod covariance;
 mod hmc;
 mod hmc_bfgs;
@@ -16,10 +15,10 @@ mod outcome;
 mod point;
 mod proposal;
 mod qnhmc;
+mod riemannian_mala;
 mod step;
 mod warm_up;
 
-pub use corrected_langevin::CorrectedLangevin;
 pub use covariance::Covariance;
 pub use hmc::Hmc;
 pub use hmc_bfgs::HmcBfgs;
@@ -29,5 +28,6 @@ pub(crate) use mass_root::MassRoot;
 #[cfg(feature = "nuts")]
 pub use nuts::Nuts;
 pub use qnhmc::{Adaptation, Qnhmc};
+pub use riemannian_mala::RiemannianMala;
 pub use step::DualAveraging;
 pub use warm_up::WarmUp;

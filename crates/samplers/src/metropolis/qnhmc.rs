@@ -18,7 +18,7 @@ use crate::step_size::StepContext;
 /// ```
 /// use sgmcmc::algorithms::{Adaptation, Qnhmc};
 ///
-/// let dynamics = Qnhmc { learning: Adaptation::First(500), ..Qnhmc::default() };
+/// let dynamics = Qnhmc { adaptation: Adaptation::First(500), ..Qnhmc::default() };
 /// assert_ne!(dynamics, Qnhmc::default());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ pub enum Adaptation {
 /// | `jitter` | 0 | L is uniform within this share of `steps`; avoids periodic trajectories | [0, 1) |
 /// | `mass` | whitening | mass matrix derived from C | a `covariance` must be positive definite |
 /// | `inverse_hessian` | BFGS | representation of C | memory ≥ 1, γ > 0 |
-/// | `learning` | first 1000 iterations | length of the adaptation of C | |
+/// | `adaptation` | first 1000 iterations | length of the adaptation of C | |
 /// | `adapt` | `None` | step-size adaptation | |
 ///
 /// Statistics with every draw: those of [`Hmc`](super::Hmc).
@@ -129,7 +129,7 @@ pub enum Adaptation {
 /// });
 /// let dynamics = Qnhmc {
 ///     jitter: 0.5,
-///     learning: Adaptation::First(500),
+///     adaptation: Adaptation::First(500),
 ///     adapt: Some(DualAveraging::new(1000)),
 ///     ..Qnhmc::default()
 /// };
@@ -143,7 +143,7 @@ pub enum Adaptation {
 /// ```
 /// use sgmcmc::algorithms::{Covariance, Qnhmc, QuasiNewtonMass};
 ///
-/// let mass = QuasiNewtonMass::Published { covariance: Covariance::UNIT };
+/// let mass = QuasiNewtonMass::Published { covariance: Covariance::IDENTITY };
 /// let dynamics = Qnhmc { mass, ..Qnhmc::default() };
 /// assert_ne!(dynamics, Qnhmc::default());
 /// ```
@@ -158,15 +158,15 @@ pub struct Qnhmc {
     /// The representation of C.
     pub inverse_hessian: InverseHessian,
     /// The length of the adaptation of C.
-    pub learning: Adaptation,
+    pub adaptation: Adaptation,
     /// Step-size adaptation; `None` disables it.
     pub adapt: Option<DualAveraging>,
 }
 
 impl Default for Qnhmc {
     fn default() -> Self {
-        let (inverse_hessian, learning) = (InverseHessian::Bfgs, Adaptation::First(1000));
-        Self { steps: 10, jitter: 0.0, mass: QuasiNewtonMass::Whitening, inverse_hessian, learning, adapt: None }
+        let (inverse_hessian, adaptation) = (InverseHessian::Bfgs, Adaptation::First(1000));
+        Self { steps: 10, jitter: 0.0, mass: QuasiNewtonMass::Whitening, inverse_hessian, adaptation, adapt: None }
     }
 }
 
@@ -229,7 +229,7 @@ impl Qnhmc {
 
     /// Returns whether iteration `t` adapts C.
     fn adapts_at(&self, t: u64) -> bool {
-        match self.learning {
+        match self.adaptation {
             Adaptation::First(iterations) => t < iterations,
             Adaptation::Continual => true,
         }
@@ -290,14 +290,14 @@ impl<G: ExactGradient> Dynamics<G> for Qnhmc {
         if adapts && last.accepted {
             estimate.update(pairs.iter())?;
         }
-        let warming_up = adapts && self.learning != Adaptation::Continual;
+        let warming_up = adapts && self.adaptation != Adaptation::Continual;
         *keeps_draw = !warming_up && !adaptation.is_adapting(self.adapt);
         adaptation.update(self.adapt, last.acceptance_rate);
         Ok(point.log_posterior)
     }
 
     fn is_exact(&self) -> bool {
-        self.learning != Adaptation::Continual
+        self.adaptation != Adaptation::Continual
     }
 
     fn is_preconditioned(&self) -> bool {

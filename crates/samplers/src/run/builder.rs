@@ -32,12 +32,12 @@ use crate::threshold::SamplingThreshold;
 /// | [`thin`](Self::thin) | 1 | number of iterations per draw |
 /// | [`jitter`](Self::jitter) | 10 | distance of chains with a common start, in standard deviations of the noise of one step |
 /// | [`memory_limit`](Self::memory_limit) | 4 GiB | largest size of the stored draws, in bytes |
-/// | [`undefined_limit`](Self::undefined_limit) | 100 | number of consecutive iterations without a finite log posterior that end a chain |
+/// | [`non_finite_limit`](Self::non_finite_limit) | 100 | number of consecutive iterations without a finite log posterior that end a chain |
 /// | [`find_mode`](Self::find_mode) | only with control variates | search for the posterior mode, and start there |
 /// | [`gibbs`](Self::gibbs), [`update`](Self::update) | none | updates of some parameters or latent variables after every step, in this order |
 /// | [`hold`](Self::hold) | none | parameters that the dynamics do not move |
 /// | [`labels`](Self::labels) | none | names of the positions of a parameter |
-/// | [`collect_below`](Self::collect_below) | none | sampling threshold from which draws are kept |
+/// | [`sampling_threshold`](Self::sampling_threshold) | none | sampling threshold from which draws are kept |
 /// | [`progress`](Self::progress) | off | progress reports |
 /// | [`stop_on`](Self::stop_on) | none | signal that ends chains early |
 /// | [`checkpoint`](Self::checkpoint) | none | store and interval of checkpoints |
@@ -52,7 +52,7 @@ use crate::threshold::SamplingThreshold;
 /// use sgmcmc::gradient::MinibatchGradient;
 /// use sgmcmc::minibatch::WithoutReplacement;
 /// use sgmcmc::prelude::*;
-/// use sgmcmc::sink::{Moments, Spread};
+/// use sgmcmc::sink::{Moments, SecondMoments};
 ///
 /// #[derive(TensorTree)]
 /// struct Weights {
@@ -88,7 +88,7 @@ use crate::threshold::SamplingThreshold;
 /// assert_eq!(fit.summary().rows().len(), 3);
 ///
 /// // Only moments: one sink per chain, and the outcome of each chain.
-/// let outputs = run.sample_into(&start, 250, |_chain| Moments::new(Spread::Variances))?;
+/// let outputs = run.sample_into(&start, 250, |_chain| Moments::new(SecondMoments::Variances))?;
 /// assert_eq!(outputs.len(), 2);
 ///
 /// // Step by step.
@@ -260,8 +260,8 @@ impl<T, D, G, M> Builder<T, D, G, M> {
     /// draws do not represent the posterior. [`Fit::check`](sgmcmc_fit::Fit::check) counts such draws at every limit.
     /// `u64::MAX` disables the limit.
     #[must_use]
-    pub fn undefined_limit(mut self, iterations: u64) -> Self {
-        self.plan.undefined_limit = iterations;
+    pub fn non_finite_limit(mut self, iterations: u64) -> Self {
+        self.plan.non_finite_limit = iterations;
         self
     }
 
@@ -281,7 +281,7 @@ impl<T, D, G, M> Builder<T, D, G, M> {
     /// [`Fit::step_halving`](sgmcmc_fit::Fit::step_halving). Settings of the algorithm that count iterations are not
     /// changed.
     #[must_use]
-    pub fn halved(mut self) -> Self {
+    pub fn halve_step_size(mut self) -> Self {
         self.step_size = self.step_size.map(|schedule| Halved(schedule).into());
         self.plan.thin = self.plan.thin.saturating_mul(2);
         self.plan.burn_in = self.plan.burn_in.saturating_mul(2);
@@ -299,7 +299,7 @@ impl<T, D, G, M> Builder<T, D, G, M> {
     /// Sets the sampling threshold of Welling & Teh. After the burn-in, draws are kept once the threshold is reached.
     /// αₜ is recorded with each draw.
     #[must_use]
-    pub fn collect_below(mut self, threshold: SamplingThreshold) -> Self {
+    pub fn sampling_threshold(mut self, threshold: SamplingThreshold) -> Self {
         self.plan.threshold = Some(threshold);
         self
     }

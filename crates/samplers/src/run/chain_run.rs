@@ -32,7 +32,7 @@ use sgmcmc_fit::{ChainOutcome, Fit, RunInfo};
 /// | [`burn_in`](Self::burn_in) | 0 | number of iterations before the first draw |
 /// | [`thin`](Self::thin) | 1 | number of iterations per draw |
 /// | [`memory_limit`](Self::memory_limit) | 4 GiB | largest size of the stored draws, in bytes |
-/// | [`undefined_limit`](Self::undefined_limit) | 100 | number of consecutive iterations without a finite log posterior that end a chain |
+/// | [`non_finite_limit`](Self::non_finite_limit) | 100 | number of consecutive iterations without a finite log posterior that end a chain |
 /// | [`progress`](Self::progress) | off | progress reports |
 /// | [`stop_on`](Self::stop_on) | none | signal that ends chains early |
 /// | [`checkpoint`](Self::checkpoint) | none | store and interval of checkpoints |
@@ -48,7 +48,7 @@ use sgmcmc_fit::{ChainOutcome, Fit, RunInfo};
 /// # use sgmcmc::rng::ChainRng;
 /// use rand::RngExt;
 /// use sgmcmc::run::ChainRun;
-/// use sgmcmc::sink::{Moments, Spread};
+/// use sgmcmc::sink::{Moments, SecondMoments};
 ///
 /// # #[derive(Debug)]
 /// # struct Uniform(Layout, ChainRng, Vec<f64>, u64);
@@ -62,7 +62,7 @@ use sgmcmc_fit::{ChainOutcome, Fit, RunInfo};
 /// #         &self.2
 /// #     }
 /// #     fn info(&self) -> StepInfo {
-/// #         StepInfo::after(self.3)
+/// #         StepInfo::new(self.3)
 /// #     }
 /// #     fn layout(&self) -> &Layout {
 /// #         &self.0
@@ -80,7 +80,7 @@ use sgmcmc_fit::{ChainOutcome, Fit, RunInfo};
 /// let run = ChainRun::new("uniform draws", make).seed(1).chains(4).burn_in(10);
 /// let fit = run.sample(100)?;
 /// assert_eq!((fit.chains().len(), fit.chains()[0].len()), (4, 100));
-/// let moments = run.sample_into(100, |_chain| Moments::new(Spread::Variances))?;
+/// let moments = run.sample_into(100, |_chain| Moments::new(SecondMoments::Variances))?;
 /// assert_eq!(moments.len(), 4);
 /// # Ok::<(), sgmcmc::Error>(())
 /// ```
@@ -173,10 +173,10 @@ impl ChainRun {
     }
 
     /// Sets the number of consecutive iterations without a finite log posterior after which a chain ends, see
-    /// [`Builder::undefined_limit`](crate::Builder::undefined_limit).
+    /// [`Builder::non_finite_limit`](crate::Builder::non_finite_limit).
     #[must_use]
-    pub fn undefined_limit(mut self, iterations: u64) -> Self {
-        self.plan.undefined_limit = iterations;
+    pub fn non_finite_limit(mut self, iterations: u64) -> Self {
+        self.plan.non_finite_limit = iterations;
         self
     }
 

@@ -311,7 +311,7 @@ impl Run {
         }
         self.cursor.undefined += 1;
         self.cursor.undefined_now += 1;
-        if self.cursor.undefined_now < plan.undefined_limit {
+        if self.cursor.undefined_now < plan.non_finite_limit {
             return Ok(());
         }
         let (iterations, iteration) = (self.cursor.undefined_now, info.iterations);

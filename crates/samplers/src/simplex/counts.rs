@@ -15,12 +15,12 @@ use super::statistics::{Observation, Statistics};
 /// use sgmcmc::simplex::{Counts, Statistics};
 ///
 /// // Four observations of three categories.
-/// let categories = Counts::categories(&[0, 2, 2, 1], 3)?;
+/// let categories = Counts::from_labels(&[0, 2, 2, 1], 3)?;
 /// assert_eq!(categories.observations(), 4);
 /// // Two multinomial observations, one per row.
-/// let words = Counts::dense(&[3.0, 0.0, 1.0, 0.0, 5.0, 2.0], 3)?;
+/// let words = Counts::from_rows(&[3.0, 0.0, 1.0, 0.0, 5.0, 2.0], 3)?;
 /// assert_eq!(words.observations(), 2);
-/// assert!(Counts::categories(&[3], 3).is_err() && Counts::dense(&[-1.0, 2.0], 2).is_err());
+/// assert!(Counts::from_labels(&[3], 3).is_err() && Counts::from_rows(&[-1.0, 2.0], 2).is_err());
 /// # Ok::<(), sgmcmc::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +39,7 @@ impl Counts {
     /// # Errors
     ///
     /// Returns an error if a label is not below `categories`.
-    pub fn categories(labels: &[usize], categories: usize) -> Result<Self> {
+    pub fn from_labels(labels: &[usize], categories: usize) -> Result<Self> {
         let mut counts = Self::empty(categories)?;
         for label in labels {
             if *label >= categories {
@@ -57,7 +57,7 @@ impl Counts {
     /// # Errors
     ///
     /// Returns an error if a row is incomplete, or if a count is negative or not finite.
-    pub fn dense(rows: &[f64], width: usize) -> Result<Self> {
+    pub fn from_rows(rows: &[f64], width: usize) -> Result<Self> {
         let mut counts = Self::empty(width)?;
         if !rows.len().is_multiple_of(width) {
             let expected = rows.len().div_ceil(width) * width;

@@ -40,7 +40,7 @@ use super::step::{SimplexStep, impl_dynamics};
 /// use sgmcmc::Builder;
 ///
 /// let labels: Vec<usize> = (0..100).map(|i| i % 3).collect();
-/// let target = SimplexTarget::new(vec![1.0; 3], Counts::categories(&labels, 3)?)?;
+/// let target = SimplexTarget::new(vec![1.0; 3], Counts::from_labels(&labels, 3)?)?;
 /// let gradient = MinibatchGradient::new(WithoutReplacement::new(20));
 /// let fit = Builder::new(target, ReducedNatural, gradient, 1e-3).seed(1).sample(&vec![0.4, 0.3, 0.3], 1000)?;
 /// assert!((fit.summary().rows()[0].mean - 0.33).abs() < 0.1);

@@ -46,7 +46,7 @@ use super::step::{SimplexStep, impl_dynamics};
 /// use sgmcmc::Builder;
 ///
 /// let labels: Vec<usize> = (0..100).map(|i| i % 2).collect();
-/// let target = SimplexTarget::new(vec![0.1; 3], Counts::categories(&labels, 3)?)?;
+/// let target = SimplexTarget::new(vec![0.1; 3], Counts::from_labels(&labels, 3)?)?;
 /// let gradient = MinibatchGradient::new(WithoutReplacement::new(20));
 /// let fit = Builder::new(target, Scir, gradient, 0.1).seed(1).burn_in(100).sample(&vec![0.4, 0.3, 0.3], 1000)?;
 /// assert!((fit.summary().rows()[0].mean - 0.5).abs() < 0.05);

@@ -29,7 +29,7 @@ use super::statistics::Statistics;
 ///
 /// let labels: Vec<usize> = (0..100).map(|i| if i < 80 { 0 } else { 1 }).collect();
 /// // The third category was never observed.
-/// let target = SimplexTarget::new(vec![0.1; 3], Counts::categories(&labels, 3)?)?;
+/// let target = SimplexTarget::new(vec![0.1; 3], Counts::from_labels(&labels, 3)?)?;
 /// let gradient = ControlVariate::new(WithoutReplacement::new(10));
 /// let fit = Builder::new(target, Scir, gradient, 0.5).seed(1).burn_in(50).sample(&vec![0.4, 0.3, 0.3], 1000)?;
 /// // The posterior mean is 80.1/100.3.
@@ -160,7 +160,7 @@ impl fmt::Debug for SimplexTarget {
 /// use sgmcmc::simplex::{Counts, SimplexTarget};
 /// use sgmcmc::Builder;
 ///
-/// let counts = Counts::categories(&[0, 0, 1, 2, 0, 1], 3)?;
+/// let counts = Counts::from_labels(&[0, 0, 1, 2, 0, 1], 3)?;
 /// let target = SimplexTarget::new(vec![1.0; 3], counts)?.density();
 /// let gradient = MinibatchGradient::new(WithoutReplacement::new(2));
 /// let fit = Builder::new(target, Sgld, gradient, 0.1).seed(1).sample(&vec![0.4, 0.3, 0.3], 500)?;

@@ -10,7 +10,7 @@ use sgmcmc_numerics::vector::dot;
 
 use super::choice::CurvatureRange;
 use super::matrix::{self, regularized_inverse, scaled_identity, symmetrize};
-use crate::langevin::Preconditioned;
+use crate::langevin::PreconditionedSgld;
 use crate::metropolis::{Covariance, MassRoot};
 
 /// The largest number of coordinates with a dense covariance.
@@ -96,11 +96,11 @@ impl NormalApproximation {
     }
 
     /// Returns SGLD with the matrix M.
-    pub(super) fn preconditioned(&self) -> Result<Preconditioned> {
+    pub(super) fn preconditioned(&self) -> Result<PreconditionedSgld> {
         if self.is_dense() {
-            Preconditioned::dense(&self.entries, self.center.len())
+            PreconditionedSgld::dense(&self.entries, self.center.len())
         } else {
-            Ok(Preconditioned::diagonal(self.entries.clone()))
+            Ok(PreconditionedSgld::diagonal(self.entries.clone()))
         }
     }
 

@@ -8,7 +8,7 @@ use crate::law::{Direction, LinearStep};
 /// An algorithm that tuning chooses from.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Candidate {
-    /// [`Preconditioned`](crate::langevin::Preconditioned) SGLD.
+    /// [`PreconditionedSgld`](crate::langevin::PreconditionedSgld).
     Langevin,
     /// [`Baoab`] with friction `alpha` per step.
     Baoab {

@@ -136,7 +136,7 @@ pub fn choose_step_size<R>(
 ///
 /// # Errors
 ///
-/// Returns the error of the first chain that failed, and the errors of [`Fit::pointwise`].
+/// Returns the error of the first chain that failed, and the errors of [`Fit::pointwise_log_likelihood`].
 ///
 /// # Examples
 ///
@@ -161,7 +161,7 @@ pub fn log_predictive_densities<T: Target>(fit: &Fit, held_out: &T, like: &T::Pa
     if let Some(error) = failure {
         return Err(error);
     }
-    let pointwise = fit.pointwise(held_out, like)?;
+    let pointwise = fit.pointwise_log_likelihood(held_out, like)?;
     let mut largest = vec![f64::NEG_INFINITY; pointwise.observations()];
     for row in pointwise.rows() {
         largest.iter_mut().zip(row).for_each(|(largest, x)| *largest = largest.max(*x));

@@ -148,7 +148,7 @@ impl<'a, T: Target> Decisions<'a, T> {
         self.find(
             Severity::Warning,
             "the step size was found by a search, so that its bias is not predicted",
-            "compare with a run at half the step size (`Builder::halved`), or with a method with the full gradient",
+            "compare with a run at half the step size (`Builder::halve_step_size`), or with a method with the full gradient",
         );
         self.plan = Plan::Search(SearchPlan { arm, center: center.to_vec() });
         Ok(())

@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
     use crate::chain::{ChainSpec, TypedChain};
-    use crate::langevin::{Preconditioned, Sgld};
+    use crate::langevin::{PreconditionedSgld, Sgld};
 
     /// Observations of two independent means with standard deviations 1 and 3.
     struct Means;
@@ -155,7 +155,7 @@ mod tests {
     /// With M = diag(1, 1/9) the noise is N²/n · 1 in both directions.
     #[test]
     fn the_matrix_of_the_algorithm_counts() {
-        let dynamics = Preconditioned::diagonal(vec![1.0, 1.0 / 9.0]);
+        let dynamics = PreconditionedSgld::diagonal(vec![1.0, 1.0 / 9.0]);
         let found = step_size_for_noise(&mut chain(dynamics, minibatches(), 1e-3), 0.05, 4000).unwrap();
         assert!((found / (4.0 * 0.05 / 5e4) - 1.0).abs() < 0.05, "{found}");
     }

@@ -25,7 +25,7 @@ pub(super) struct Extra {
     pub(super) info: Option<RunInfo>,
     /// The outcomes of the chains, if they are known.
     #[serde(default)]
-    pub(super) endings: Vec<ChainOutcome>,
+    pub(super) outcomes: Vec<ChainOutcome>,
     /// The number of draws that each chain was to make.
     #[serde(default)]
     pub(super) planned: Planned,
@@ -51,22 +51,22 @@ impl Extra {
         info.planned =
             info.planned.or(planned.filter(|planned| fit.chains().iter().any(|chain| chain.len() < *planned)));
         let fit = fit.with_info(info);
-        if self.endings.len() != fit.chains().len() {
+        if self.outcomes.len() != fit.chains().len() {
             return Ok(fit);
         }
         let merged = |(found, recorded): (&ChainOutcome, ChainOutcome)| match (found, recorded) {
             (ChainOutcome::Stopped, ChainOutcome::Complete) => ChainOutcome::Stopped,
             (_, recorded) => recorded,
         };
-        let endings = fit.outcomes().iter().zip(self.endings).map(merged).collect();
-        fit.with_outcomes(endings).map_err(Error::content(file))
+        let outcomes = fit.outcomes().iter().zip(self.outcomes).map(merged).collect();
+        fit.with_outcomes(outcomes).map_err(Error::content(file))
     }
 
     /// Creates the metadata of a chain that begins.
     pub(super) fn from_schema(schema: &Schema, info: Option<RunInfo>) -> Self {
         let planned = [(schema.chain, schema.draws)].into();
         let (layout, stats) = (schema.layout.clone(), schema.stats.clone());
-        Self { layout, stats, info, endings: Vec::new(), planned, chains: schema.chains }
+        Self { layout, stats, info, outcomes: Vec::new(), planned, chains: schema.chains }
     }
 
     #[cfg(any(feature = "arrow", feature = "parquet", feature = "zarr"))]
@@ -76,7 +76,7 @@ impl Extra {
             layout: fit.layout().clone(),
             stats: stat_names(fit),
             info: Some(fit.info().clone()),
-            endings: fit.outcomes().to_vec(),
+            outcomes: fit.outcomes().to_vec(),
             planned: fit.chains().iter().map(ChainDraws::len).enumerate().collect(),
             chains: fit.chains().len(),
         }

@@ -47,7 +47,7 @@ impl<'a> WholeLines<'a> {
 
     /// Returns an error about the last line that was read.
     pub(super) fn error(&self, problem: Problem) -> Error {
-        Error::at(self.path, FilePosition::line(self.number), problem)
+        Error::at_position(self.path, FilePosition::line(self.number), problem)
     }
 }
 
@@ -98,6 +98,6 @@ pub(super) fn error_in_line(path: &Path, line: u64) -> impl Fn(Option<&str>, Pro
     move |column, problem| {
         let position =
             column.map_or_else(|| FilePosition::line(line), |column| FilePosition::line(line).column(column));
-        Error::at(path, position, problem)
+        Error::at_position(path, position, problem)
     }
 }

@@ -1,6 +1,6 @@
 //! Fits in files: written during a run, read by other tools, and read back.
 //!
-//! | format | ending | files of a run | readers |
+//! | format | extension | files of a run | readers |
 //! |---|---|---|---|
 //! | [native] | `.sgmcmc` | one file per chain | this library, with all metadata, bit for bit |
 //! | [json] | `.json` | native files, converted to JSON at the end | `json.load` and `arviz.from_dict` |
@@ -10,7 +10,7 @@
 //! | [stan_csv] | `.csv` | one file per chain | `cmdstanpy.from_csv`, CmdStan's tools, R |
 //! | [draws_csv] | `.csv` | one file per chain | `pandas.read_csv`, spreadsheets |
 //!
-//! [`open`] recognizes the format by the content. [`save`] chooses the format by the ending of the name; the ending
+//! [`open`] recognizes the format by the content. [`save`] chooses the format by the extension of the name; the extension
 //! `.csv` means Stan CSV. [`formats`] lists all formats.
 //!
 //! # Examples
@@ -66,10 +66,10 @@ use crate::output::{File, write_atomically};
 pub use registry::Format;
 
 impl Format {
-    /// Returns the format that [`save`] chooses for a name, or `None` if the ending belongs to no format.
-    pub fn of_name(path: impl AsRef<Path>) -> Option<Self> {
-        let ending = path.as_ref().extension()?.to_str()?;
-        FORMATS.iter().find(|entry| entry.can_save() && entry.ending == ending).map(|entry| entry.format)
+    /// Returns the format that [`save`] chooses for a name, or `None` if the extension belongs to no format.
+    pub fn from_name(path: impl AsRef<Path>) -> Option<Self> {
+        let extension = path.as_ref().extension()?.to_str()?;
+        FORMATS.iter().find(|entry| entry.can_save() && entry.extension == extension).map(|entry| entry.format)
     }
 
     /// Returns the format of the file or directory at `path` by its content.
@@ -79,7 +79,7 @@ impl Format {
     /// # Errors
     ///
     /// Returns an error if nothing exists at `path` or its content has none of the formats.
-    pub fn of_content(path: impl AsRef<Path>) -> Result<Self> {
+    pub fn from_content(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let found =
             if path.is_dir() { recognize::recognize_directory(path)? } else { recognize::recognize_file(path)? };
@@ -91,9 +91,9 @@ impl Format {
         entry(self).name
     }
 
-    /// Returns the ending of file names, without the dot.
-    pub fn ending(self) -> &'static str {
-        entry(self).ending
+    /// Returns the extension of file names, without the dot.
+    pub fn extension(self) -> &'static str {
+        entry(self).extension
     }
 
     /// Returns a short description for help texts.
@@ -130,7 +130,7 @@ impl Format {
 /// use sgmcmc::storage::fits;
 ///
 /// for format in fits::formats() {
-///     println!(".{:<8} {}: {}", format.ending(), format.name(), format.description());
+///     println!(".{:<8} {}: {}", format.extension(), format.name(), format.description());
 /// }
 /// assert!(fits::formats().any(|format| format.name() == "draws CSV"));
 /// ```
@@ -138,16 +138,16 @@ pub fn formats() -> impl Iterator<Item = Format> {
     FORMATS.iter().map(|entry| entry.format)
 }
 
-/// Returns the endings of names that [`save`] accepts, without the dot, including those of formats that are not
+/// Returns the extensions of names that [`save`] accepts, without the dot, including those of formats that are not
 /// compiled in.
 ///
 /// # Examples
 ///
 /// ```
-/// assert_eq!(sgmcmc::storage::fits::endings(), ["sgmcmc", "json", "parquet", "arrow", "zarr", "nc", "csv"]);
+/// assert_eq!(sgmcmc::storage::fits::extensions(), ["sgmcmc", "json", "parquet", "arrow", "zarr", "nc", "csv"]);
 /// ```
-pub fn endings() -> Vec<&'static str> {
-    FORMATS.iter().filter(|entry| entry.can_save()).map(|entry| entry.ending).collect()
+pub fn extensions() -> Vec<&'static str> {
+    FORMATS.iter().filter(|entry| entry.can_save()).map(|entry| entry.extension).collect()
 }
 
 /// Reads the fit at `path`, a file or a directory in any of the [formats](self).
@@ -179,7 +179,7 @@ pub fn open_within(path: impl AsRef<Path>, limit: u64) -> Result<Fit> {
     {
         return Ok(fit);
     }
-    let entry = entry(Format::of_content(path)?);
+    let entry = entry(Format::from_content(path)?);
     require_feature(entry, path)?;
     match entry.read {
         Some(read) => read(path, limit),
@@ -187,7 +187,7 @@ pub fn open_within(path: impl AsRef<Path>, limit: u64) -> Result<Fit> {
     }
 }
 
-/// Writes `fit` to `path`, in the format of the ending of its name, see [`endings`].
+/// Writes `fit` to `path`, in the format of the extension of its name, see [`extensions`].
 ///
 /// The fit is written to a temporary name in the same directory, which is renamed when the fit is complete. If writing
 /// fails or the process is killed, the file at `path` is unchanged. An existing file is replaced. Stan CSV and Zarr
@@ -195,7 +195,7 @@ pub fn open_within(path: impl AsRef<Path>, limit: u64) -> Result<Fit> {
 ///
 /// # Errors
 ///
-/// Returns an error if the ending belongs to no format, the format is not compiled in, or the file cannot be written.
+/// Returns an error if the extension belongs to no format, the format is not compiled in, or the file cannot be written.
 ///
 /// # Examples
 ///
@@ -217,15 +217,17 @@ pub fn replace(fit: &Fit, path: impl AsRef<Path>) -> Result<()> {
 }
 
 fn write(fit: &Fit, path: &Path, replace: bool) -> Result<()> {
-    let format = Format::of_name(path)
-        .ok_or_else(|| Error::file(path, Problem::UnknownEnding { endings: registry::listed_endings() }))?;
+    let format = Format::from_name(path)
+        .ok_or_else(|| Error::file(path, Problem::UnknownExtension { extensions: registry::listed_extensions() }))?;
     let entry = entry(format);
     require_feature(entry, path)?;
     match entry.write {
         Writer::File(write) => write(fit, path),
         Writer::Directory(write) if replace => directory::replace(path, |directory| write(fit, directory)),
         Writer::Directory(write) => directory::save(path, |directory| write(fit, directory)),
-        Writer::SinkOnly => Err(Error::file(path, Problem::UnknownEnding { endings: registry::listed_endings() })),
+        Writer::SinkOnly => {
+            Err(Error::file(path, Problem::UnknownExtension { extensions: registry::listed_extensions() }))
+        }
     }
 }
 

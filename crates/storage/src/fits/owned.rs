@@ -95,7 +95,7 @@ fn is_of_chain(directory: &Path, file: &Path) -> bool {
     let path = directory.join(file);
     // The file of a chain without draws is empty.
     let empty = || path.metadata().is_ok_and(|data| data.len() == 0);
-    let Some(ending) = file.extension().and_then(|ending| ending.to_str()) else { return false };
-    let mut formats = FORMATS.iter().filter(|entry| entry.ending == ending);
+    let Some(extension) = file.extension().and_then(|extension| extension.to_str()) else { return false };
+    let mut formats = FORMATS.iter().filter(|entry| entry.extension == extension);
     formats.any(|entry| (entry.empty_chains && empty()) || (entry.is_own_chain)(&path))
 }

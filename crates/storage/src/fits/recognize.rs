@@ -25,7 +25,7 @@ pub(super) fn recognize_directory(path: &Path) -> Result<Option<Format>> {
     }
     for entry in FORMATS {
         if let DirectoryRule::AnyFile(is_format) = entry.directory
-            && files_in(path, entry.ending)?.iter().any(|file| is_format(file))
+            && files_in(path, entry.extension)?.iter().any(|file| is_format(file))
         {
             return Ok(Some(entry.format));
         }

@@ -33,7 +33,7 @@ pub(super) enum DirectoryRule {
     Never,
     /// A file in the root describes the whole directory. These rules are tried first.
     Root(fn(&Path) -> bool),
-    /// At least one file with the ending of the format has the content of the format.
+    /// At least one file with the extension of the format has the content of the format.
     AnyFile(fn(&Path) -> bool),
 }
 
@@ -43,8 +43,8 @@ pub(crate) struct FormatEntry {
     pub(super) format: Format,
     /// The name of the format in messages.
     pub(super) name: &'static str,
-    /// The ending of file names, without the dot.
-    pub(super) ending: &'static str,
+    /// The extension of file names, without the dot.
+    pub(super) extension: &'static str,
     /// A short description for help texts.
     pub(super) description: &'static str,
     /// The cargo feature to enable, if the format is not compiled in.
@@ -80,9 +80,9 @@ macro_rules! formats {
         /// ```
         /// use sgmcmc::storage::fits::Format;
         ///
-        /// let format = Format::of_name("fit.json").unwrap();
-        /// assert_eq!((format, format.ending()), (Format::Json, "json"));
-        /// assert_eq!(Format::of_name("fit.txt"), None);
+        /// let format = Format::from_name("fit.json").unwrap();
+        /// assert_eq!((format, format.extension()), (Format::Json, "json"));
+        /// assert_eq!(Format::from_name("fit.txt"), None);
         /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
@@ -101,7 +101,7 @@ formats! {
     /// The native format of this library, see [`native`](super::native).
     Native {
         name: "native",
-        ending: native::EXTENSION,
+        extension: native::EXTENSION,
         description: "native, keeps everything",
         missing_feature: None,
         recognize: native::recognize,
@@ -114,7 +114,7 @@ formats! {
     /// Groups of nested arrays for ArviZ, see [`json`](super::json).
     Json {
         name: "JSON",
-        ending: "json",
+        extension: "json",
         description: "nested arrays, ArviZ",
         missing_feature: None,
         recognize: |start| start.trim_ascii_start().starts_with(b"{"),
@@ -127,7 +127,7 @@ formats! {
     /// A table with one column per value.
     Parquet {
         name: "Parquet",
-        ending: "parquet",
+        extension: "parquet",
         description: "table, one row per draw",
         missing_feature: if cfg!(feature = "parquet") { None } else { Some("parquet") },
         recognize: has_parquet_magic,
@@ -146,7 +146,7 @@ formats! {
     /// An Arrow IPC file (Feather) with the columns of Parquet files.
     Arrow {
         name: "Arrow IPC",
-        ending: "arrow",
+        extension: "arrow",
         description: "table, one row per draw",
         missing_feature: if cfg!(feature = "arrow") { None } else { Some("arrow") },
         recognize: |start| start.starts_with(b"ARROW1"),
@@ -165,7 +165,7 @@ formats! {
     /// A Zarr store in ArviZ's schema.
     Zarr {
         name: "Zarr",
-        ending: "zarr",
+        extension: "zarr",
         description: "store in ArviZ's schema",
         missing_feature: if cfg!(feature = "zarr") { None } else { Some("zarr") },
         recognize: |_| false,
@@ -184,7 +184,7 @@ formats! {
     /// netCDF-4 in ArviZ's schema, for other programs, see [`netcdf`](super::netcdf).
     NetCdf {
         name: "netCDF",
-        ending: "nc",
+        extension: "nc",
         description: "ArviZ and xarray; is not read",
         missing_feature: None,
         recognize: netcdf::recognize,
@@ -197,7 +197,7 @@ formats! {
     /// CmdStan's text format, one file per chain, see [`stan_csv`](super::stan_csv).
     StanCsv {
         name: "Stan CSV",
-        ending: "csv",
+        extension: "csv",
         description: "Stan, one file per chain",
         missing_feature: None,
         recognize: stan_csv::recognize,
@@ -210,7 +210,7 @@ formats! {
     /// Plain CSV with one draw per line, one file per chain, see [`draws_csv`](super::draws_csv).
     DrawsCsv {
         name: "draws CSV",
-        ending: "csv",
+        extension: "csv",
         description: "plain table, written by `CsvDraws` only",
         missing_feature: None,
         recognize: draws_csv::recognize,
@@ -237,7 +237,7 @@ mod off {
     }
 
     pub(super) fn write(_fit: &Fit, path: &Path) -> Result<()> {
-        Err(Error::file(path, Problem::UnknownEnding { endings: super::listed_endings() }))
+        Err(Error::file(path, Problem::UnknownExtension { extensions: super::listed_extensions() }))
     }
 }
 
@@ -251,9 +251,9 @@ pub(crate) fn listed_names() -> String {
     enumeration(FORMATS.iter().map(|entry| entry.name.to_owned()).collect(), "and")
 }
 
-/// Returns the endings that [`save`](super::save) accepts as an enumeration for messages, such as ".json or .zarr".
-pub(crate) fn listed_endings() -> String {
-    enumeration(super::endings().iter().map(|ending| format!(".{ending}")).collect(), "or")
+/// Returns the extensions that [`save`](super::save) accepts as an enumeration for messages, such as ".json or .zarr".
+pub(crate) fn listed_extensions() -> String {
+    enumeration(super::extensions().iter().map(|extension| format!(".{extension}")).collect(), "or")
 }
 
 fn enumeration(mut words: Vec<String>, conjunction: &str) -> String {
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn one_ending_belongs_to_one_format_that_can_be_saved() {
-        let endings = super::super::endings();
+        let endings = super::super::extensions();
         let count = FORMATS.iter().filter(|row| row.can_save()).count();
         assert_eq!(endings.len(), count);
     }
@@ -283,6 +283,6 @@ mod tests {
     #[test]
     fn messages_list_every_format() {
         assert_eq!(listed_names(), "native, JSON, Parquet, Arrow IPC, Zarr, netCDF, Stan CSV and draws CSV");
-        assert_eq!(listed_endings(), ".sgmcmc, .json, .parquet, .arrow, .zarr, .nc or .csv");
+        assert_eq!(listed_extensions(), ".sgmcmc, .json, .parquet, .arrow, .zarr, .nc or .csv");
     }
 }

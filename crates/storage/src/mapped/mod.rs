@@ -17,7 +17,7 @@
 //! The length of the file is compared with the header before every batch of observations is read. A truncated file is
 //! an error that names the file, and chains end with the draws that they have. If the file is truncated at the moment
 //! at which its pages are read, the operating system ends the process with SIGBUS. With
-//! [`reading_rows`](Mapped::reading_rows), observations are copied by system calls and the length is compared again
+//! [`with_system_calls`](Mapped::with_system_calls), observations are copied by system calls and the length is compared again
 //! afterwards, so that truncation is always an error. Content that is overwritten in place is not detected.
 //! [`verify`](Mapped::verify) compares the checksums.
 
@@ -89,7 +89,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Columns> {
 ///
 /// let file = std::env::temp_dir().join("sgmcmc-doc-mapped.mapped");
 /// mapped::create(&file, Columns::new().leaf("y", vec![0.5_f32; 6], [6])?.as_slice())?;
-/// let data = Mapped::open(&file)?.reading_rows();
+/// let data = Mapped::open(&file)?.with_system_calls();
 /// data.verify()?;
 /// assert_eq!(data.columns().observations(), 6);
 /// # std::fs::remove_file(file)?;
@@ -118,7 +118,7 @@ impl Mapped {
         let header = Header::read(&mut file.by_ref().take(length)).map_err(fail)?;
         header
             .check(length)
-            .map_err(|(leaf, problem)| Error::at(path, FilePosition::default().column(leaf), problem))?;
+            .map_err(|(leaf, problem)| Error::at_position(path, FilePosition::default().column(leaf), problem))?;
         let pages = Arc::new(Pages::map(file).map_err(|error| fail(Problem::Io(error)))?);
         let columns = header.leaves.iter().map(|leaf| column(leaf, &pages)).collect::<sgmcmc_gradient::Result<_>>();
         // A check for values that are not finite would read the whole file. The writer allowed such values.
@@ -177,7 +177,7 @@ impl Mapped {
             for chunk in self.pages.bytes(leaf.range()).chunks(1 << 24) {
                 self.pages.check(leaf.range().end).map_err(|detail| {
                     let position = FilePosition::default().column(leaf.name.clone());
-                    Error::at(&self.path, position, Problem::Truncated { detail })
+                    Error::at_position(&self.path, position, Problem::Truncated { detail })
                 })?;
                 found.update(chunk);
                 // The pages are read only once and need not stay resident.
@@ -187,7 +187,7 @@ impl Mapped {
             if found != leaf.checksum {
                 let detail = format!("the checksum of its bytes is {found:08x}, expected {:08x}", leaf.checksum);
                 let position = FilePosition::default().column(leaf.name.clone());
-                return Err(Error::at(&self.path, position, Problem::Corrupt { detail }));
+                return Err(Error::at_position(&self.path, position, Problem::Corrupt { detail }));
             }
         }
         Ok(())
@@ -201,7 +201,7 @@ impl Mapped {
     /// limit, and for files that other processes may truncate: truncation is then an error and never ends the process.
     /// Each observation costs a system call. This has an effect on Unix only.
     #[must_use]
-    pub fn reading_rows(self) -> Self {
+    pub fn with_system_calls(self) -> Self {
         self.pages.set_read_rows();
         self
     }

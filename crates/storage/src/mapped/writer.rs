@@ -150,14 +150,18 @@ impl MappedWriter {
         let position = FilePosition::row(self.header.rows);
         if expected.len() != leaves.len() {
             let detail = format!("{} leaves instead of {}", leaves.len(), expected.len());
-            return Err(Error::at(&self.path, position, Problem::Chunk { detail }));
+            return Err(Error::at_position(&self.path, position, Problem::MismatchedChunk { detail }));
         }
         match expected.iter().zip(leaves).find(|(expected, found)| expected != found) {
             None => Ok(()),
             Some((expected, found)) => {
                 let describe = |leaf: &Leaf| format!("`{}` of {:?} {:?}", leaf.name, leaf.element, leaf.row_shape);
                 let detail = format!("{} instead of {}", describe(found), describe(expected));
-                Err(Error::at(&self.path, position.column(expected.name.clone()), Problem::Chunk { detail }))
+                Err(Error::at_position(
+                    &self.path,
+                    position.column(expected.name.clone()),
+                    Problem::MismatchedChunk { detail },
+                ))
             }
         }
     }

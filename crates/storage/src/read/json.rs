@@ -30,7 +30,7 @@ const SHORTEST_ALLOWANCE: u64 = 1 << 12;
 /// std::fs::write(&file, r#"{ "N": 3, "school": [1, 2, 1], "y": [0.5, 1.5, -1.0] }"#)?;
 /// let data = read::json(&file)?;
 /// assert_eq!(data.number("N")?, 3.0);
-/// let columns = data.from_zero(&["school"])?.columns(&["school", "y"])?;    // indices count from 0 here
+/// let columns = data.to_zero_based(&["school"])?.columns(&["school", "y"])?;    // indices count from 0 here
 /// assert_eq!(columns.get("school")?.numbers().collect::<Vec<_>>(), [0.0, 1.0, 0.0]);
 /// # std::fs::remove_file(file)?;
 /// # Ok::<(), sgmcmc::Error>(())
@@ -95,7 +95,7 @@ pub fn json_within(path: impl AsRef<Path>, limit: u64) -> Result<JsonData> {
             serde_json::error::Category::Eof => Problem::Truncated { detail: error.to_string() },
             _ => Problem::Corrupt { detail: error.to_string() },
         });
-        Error::at(path, position, problem)
+        Error::at_position(path, position, problem)
     })?;
     Ok(JsonData { path: path.into(), members })
 }
@@ -168,14 +168,14 @@ impl JsonData {
     /// # Errors
     ///
     /// Returns an error if there is no such member, or if it has a number that is not an integer from one.
-    pub fn from_zero(mut self, names: &[&str]) -> Result<Self> {
+    pub fn to_zero_based(mut self, names: &[&str]) -> Result<Self> {
         for name in names {
             let member = self.member(name)?;
             if let Some(row) = member.values.iter().position(|value| *value < 1.0 || value.fract().abs() > 0.0) {
                 let position = FilePosition { column: Some((*name).into()), ..FilePosition::row(row as u64) };
                 let (what, value) = ("the index", member.values[row].to_string());
                 let range = "indices of Stan are whole numbers from 1".into();
-                return Err(Error::at(&self.path, position, Problem::OutOfRange { what, value, range }));
+                return Err(Error::at_position(&self.path, position, Problem::OutOfRange { what, value, range }));
             }
             for member in self.members.iter_mut().filter(|member| member.name == *name) {
                 member.values.iter_mut().for_each(|value| *value -= 1.0);
@@ -194,7 +194,7 @@ impl JsonData {
 
     fn wrong_type(&self, name: &str, found: &str, expected: &'static str) -> Error {
         let position = FilePosition::default().column(name);
-        Error::at(&self.path, position, Problem::WrongType { found: found.into(), expected })
+        Error::at_position(&self.path, position, Problem::WrongType { found: found.into(), expected })
     }
 }
 

@@ -133,10 +133,10 @@ impl Libsvm {
             let text = text.split(|byte| *byte == b'#').next().unwrap_or_default();
             rows.push(text, self.columns).map_err(|(index, problem)| {
                 let position = FilePosition { column: index, ..FilePosition::line(line) };
-                Error::at(path, position, problem)
+                Error::at_position(path, position, problem)
             })?;
             if rows.indices.len() + rows.labels.len() > most {
-                return Err(Error::at(path, FilePosition::line(line), exceeded(self.limit as u64)));
+                return Err(Error::at_position(path, FilePosition::line(line), exceeded(self.limit as u64)));
             }
         }
         if rows.labels.is_empty() {

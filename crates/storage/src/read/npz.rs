@@ -42,7 +42,7 @@ pub fn npz_within(path: impl AsRef<Path>, limit: u64) -> Result<Columns> {
     let path = path.as_ref();
     let refused = |name: Option<&str>, problem| {
         let position = FilePosition { column: name.map(String::from), ..FilePosition::default() };
-        Error::at(path, position, problem)
+        Error::at_position(path, position, problem)
     };
     let mut archive = ZipArchive::new(open_plain(path)?).map_err(|error| refused(None, problem(error)))?;
     let mut columns = Vec::new();

@@ -173,14 +173,14 @@ impl Parquet {
             let schema = reader.metadata().file_metadata().schema_descr();
             if schema.column(*number).max_rep_level() > 0 {
                 let problem = Problem::WrongType { found: "a list".into(), expected: "one number per row is expected" };
-                return Err(Error::at(&self.path, position(None), problem));
+                return Err(Error::at_position(&self.path, position(None), problem));
             }
             let mut values = Vec::new();
             for group in self.groups(reader)? {
                 let column = open_column(reader, group, *number, budget)
-                    .map_err(|problem| Error::at(&self.path, position(None), problem))?;
+                    .map_err(|problem| Error::at_position(&self.path, position(None), problem))?;
                 cells(column, &mut values, budget)
-                    .map_err(|(row, problem)| Error::at(&self.path, position(row), problem))?;
+                    .map_err(|(row, problem)| Error::at_position(&self.path, position(row), problem))?;
             }
             Ok(values)
         };

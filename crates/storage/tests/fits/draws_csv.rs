@@ -25,7 +25,7 @@ fn a_file_of_the_sink_is_a_fit() {
     // The content decides, not the name.
     let path = directory.path().join("draws.txt");
     write(&path, 0, 1200);
-    assert_eq!(Format::of_content(&path).unwrap(), Format::DrawsCsv);
+    assert_eq!(Format::from_content(&path).unwrap(), Format::DrawsCsv);
     let read = fits::open(&path).unwrap();
     assert_same_draws_in(Format::DrawsCsv, &read, &fit(&[1200]));
     // The file does not say how many draws were planned.

@@ -111,7 +111,7 @@ fn a_full_disk_never_leaves_an_incomplete_fit_that_looks_complete() {
 #[test]
 fn a_full_disk_leaves_the_old_file_of_a_format_that_is_not_read() {
     let formats = fits::formats().filter(|format| format.is_available() && format.can_save() && !format.can_open());
-    for ending in formats.map(Format::ending) {
+    for ending in formats.map(Format::extension) {
         for fault in [Fault::Fail, Fault::FailFrom] {
             for at in 0.. {
                 let (directory, path) = prepared(ending, true);
@@ -192,7 +192,7 @@ fn a_kill_never_leaves_an_incomplete_fit_that_looks_complete() {
 /// Streams two chains like a run. A chain ends when its sink fails.
 fn stream(path: &Path) {
     let _ = std::panic::catch_unwind(|| {
-        let make = sinks(Format::of_name(path).unwrap(), path);
+        let make = sinks(Format::from_name(path).unwrap(), path);
         let mut chains: Vec<_> = (0..2).map(|number| (number, make(number))).collect();
         let schema = |chain| Schema { layout: layout(), draws: DRAWS, chain, chains: 2, stats: Vec::new() };
         chains.retain_mut(|(number, sink)| sink.begin(&schema(*number)).is_ok());
@@ -270,5 +270,5 @@ fn a_stream_interrupted_by_a_kill_never_looks_complete() {
 
 /// Returns the path of the draws of a run that writes to `path`.
 fn draws_at(path: &Path) -> std::path::PathBuf {
-    draws_of_run(Format::of_name(path).unwrap(), path)
+    draws_of_run(Format::from_name(path).unwrap(), path)
 }

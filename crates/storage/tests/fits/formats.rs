@@ -18,7 +18,7 @@ use sgmcmc_storage::fits::{self, Format};
 /// The endings of the formats that can be saved and opened and are compiled in.
 pub static ENDINGS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let formats = fits::formats().filter(|format| format.can_save() && format.can_open() && format.is_available());
-    formats.map(Format::ending).collect()
+    formats.map(Format::extension).collect()
 });
 
 /// The formats with a streaming sink that are compiled in.
@@ -29,7 +29,7 @@ pub static STREAMED: LazyLock<Vec<Format>> = LazyLock::new(|| {
 
 /// The endings of the formats that can be saved and have a streaming sink.
 pub static STREAMED_ENDINGS: LazyLock<Vec<&'static str>> =
-    LazyLock::new(|| STREAMED.iter().filter(|format| format.can_save()).map(|format| format.ending()).collect());
+    LazyLock::new(|| STREAMED.iter().filter(|format| format.can_save()).map(|format| format.extension()).collect());
 
 /// A sink of any format.
 pub enum AnySink {

@@ -22,7 +22,7 @@ fn child() {
     let (name, directory) = task.split_once(' ').unwrap();
     let format = *STREAMED.iter().find(|format| format!("{format:?}") == name).unwrap();
     let directory = Path::new(directory);
-    let make = sinks(format, &directory.join(format!("run.{}", format.ending())));
+    let make = sinks(format, &directory.join(format!("run.{}", format.extension())));
     let mut chains: Vec<_> = (0..2).map(make).collect();
     for (number, sink) in chains.iter_mut().enumerate() {
         sink.begin(&schema(number, 1 << 40)).unwrap();
@@ -58,7 +58,7 @@ fn a_killed_writer_leaves_all_flushed_draws() {
             run.kill().unwrap();
             assert!(!run.wait().unwrap().success());
             let flushed: usize = fs::read_to_string(&counter).unwrap().parse().unwrap_or(100);
-            let run = directory.path().join(format!("run.{}", format.ending()));
+            let run = directory.path().join(format!("run.{}", format.extension()));
             let fit = fits::open(draws_of_run(format, &run)).unwrap();
             assert!(fit.chains()[0].len() >= flushed, "{format:?}: {} of {flushed}", fit.chains()[0].len());
             // The second chain flushes fifty draws later.

@@ -13,7 +13,7 @@ fn a_restored_sink_removes_later_draws() {
     for format in STREAMED.iter().copied() {
         for (saved_at, lost_at) in [(0, 1100), (700, 800), (1000, 1250), (1234, 1234)] {
             let directory = tempfile::tempdir().unwrap();
-            let at = directory.path().join(format!("run.{}", format.ending()));
+            let at = directory.path().join(format!("run.{}", format.extension()));
             let saved = {
                 let mut sink = sinks(format, &at)(0);
                 sink.begin(&schema(0, DRAWS)).unwrap();
@@ -46,7 +46,7 @@ fn a_restored_sink_removes_later_draws() {
 fn a_new_run_replaces_an_old_one() {
     for format in STREAMED.iter().copied() {
         let directory = tempfile::tempdir().unwrap();
-        let at = directory.path().join(format!("run.{}", format.ending()));
+        let at = directory.path().join(format!("run.{}", format.extension()));
         for draws in [2500, 100] {
             let mut sink = sinks(format, &at)(0);
             sink.begin(&schema(0, draws)).unwrap();

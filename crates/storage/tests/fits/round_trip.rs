@@ -16,7 +16,7 @@ fn every_format_keeps_every_number() {
             let path = directory.path().join(format!("fit.{ending}"));
             let written = fit(lengths);
             fits::save(&written, &path).unwrap();
-            assert_eq!(Format::of_content(&path).unwrap(), Format::of_name(&path).unwrap(), "{ending}");
+            assert_eq!(Format::from_content(&path).unwrap(), Format::from_name(&path).unwrap(), "{ending}");
             let read = fits::open(&path).unwrap();
             assert_same_draws(&read, &written);
             let names = |fit: &Fit| {
@@ -57,7 +57,7 @@ fn the_native_format_keeps_everything() {
 fn streamed_draws_are_those_of_a_fit() {
     for format in STREAMED.iter().copied() {
         let directory = tempfile::tempdir().unwrap();
-        let at = directory.path().join(format!("run.{}", format.ending()));
+        let at = directory.path().join(format!("run.{}", format.extension()));
         let make = sinks(format, &at);
         for number in 0..2 {
             let mut sink = make(number);
@@ -69,7 +69,7 @@ fn streamed_draws_are_those_of_a_fit() {
         if format == Format::Json {
             fits::json::JsonFit::new(&at).unwrap().finish().unwrap();
         }
-        assert_eq!(Format::of_content(&at).unwrap(), format);
+        assert_eq!(Format::from_content(&at).unwrap(), format);
         assert_same_draws_in(format, &fits::open(&at).unwrap(), &fit(&[1500, 1500]));
     }
 }

@@ -12,7 +12,7 @@ use crate::formats::{STREAMED, sinks};
 fn a_second_writer_of_a_chain_is_an_error() {
     for format in STREAMED.iter().copied().filter(|format| *format != Format::Zarr) {
         let directory = tempfile::tempdir().unwrap();
-        let at = directory.path().join(format!("run.{}", format.ending()));
+        let at = directory.path().join(format!("run.{}", format.extension()));
         let make = sinks(format, &at);
         let mut first = make(0);
         first.begin(&schema(0, 10)).unwrap();

@@ -7,7 +7,7 @@ mod hamcmc;
 mod preconditioned;
 mod psgld;
 
-use sgmcmc::algorithms::{Covariance, Hamcmc, InitialScale, Metric, Preconditioned, Psgld, Sgfs, Sgrld};
+use sgmcmc::algorithms::{Covariance, Hamcmc, InitialScale, Metric, PreconditionedSgld, Psgld, Sgfs, Sgrld};
 use sgmcmc_testkit::linear::solve;
 
 use super::*;

@@ -18,9 +18,9 @@ fn preconditioned_sgld_has_its_stationary_law() {
         let m = matrix(d);
         let parts: Vec<f64> = m.iter().step_by(d + 1).copied().collect();
         let cases = [
-            (Preconditioned::dense(&m, d).unwrap(), m.clone()),
-            (Preconditioned::inverse_of(&inverse(&m, d), d).unwrap(), m),
-            (Preconditioned::diagonal(parts.clone()), diagonal(&parts)),
+            (PreconditionedSgld::dense(&m, d).unwrap(), m.clone()),
+            (PreconditionedSgld::from_precision(&inverse(&m, d), d).unwrap(), m),
+            (PreconditionedSgld::diagonal(parts.clone()), diagonal(&parts)),
         ];
         for (dynamics, m) in cases {
             let p = Problem::new(d, minibatch_factor());
@@ -38,7 +38,7 @@ fn preconditioned_sgld_has_its_stationary_law() {
 fn one_step_of_preconditioned_sgld_has_the_right_drift_and_diffusion() {
     let p = Problem::new(2, minibatch_factor());
     let m = matrix(2);
-    let dense = Preconditioned::dense(&m, 2).unwrap();
+    let dense = PreconditionedSgld::dense(&m, 2).unwrap();
     preconditioned_law(&p, &scaled(&m, SIZE), |law| assert_displacement(dense.clone(), SIZE, 1, law, &START));
 }
 
@@ -51,15 +51,17 @@ fn step_sizes_by_parameter_scale_both_sides_of_the_matrix() {
     let hm: Vec<f64> = (0..d * d).map(|k| m[k] * (h[k / d] * h[k % d]).sqrt()).collect();
     let law = preconditioned_law(&p, &hm, |chain| chain.stationary_covariance());
     let step_size = StepSize::from(SIZE).parameter("third", 0.4 * SIZE);
-    let dynamics = Preconditioned::dense(&m, d).unwrap();
+    let dynamics = PreconditionedSgld::dense(&m, d).unwrap();
     assert_stationary(&p, &recipe(dynamics, batches(), step_size, TEMPERATURE), &law);
 }
 
 #[test]
 fn with_the_identity_all_are_sgld() {
     let sgld = path(Sgld, batches(), 1.0, 50);
-    assert_eq!(path(Preconditioned::diagonal(vec![1.0; 5]), batches(), 1.0, 50), sgld);
-    assert!(farthest(&path(Preconditioned::dense(&isotropic(1.0, 5), 5).unwrap(), batches(), 1.0, 50), &sgld) < 1e-13);
+    assert_eq!(path(PreconditionedSgld::diagonal(vec![1.0; 5]), batches(), 1.0, 50), sgld);
+    assert!(
+        farthest(&path(PreconditionedSgld::dense(&isotropic(1.0, 5), 5).unwrap(), batches(), 1.0, 50), &sgld) < 1e-13
+    );
     let flat = Metric::diagonal(|_, m| m.fill(1.0));
     assert_eq!(path(Sgrld::new(flat), batches(), 1.0, 50), sgld);
     // Until there are pairs H is γI.
@@ -75,7 +77,7 @@ fn with_a_constant_metric_sgrld_is_preconditioned_sgld() {
     let metric = Metric::dense(move |_, out| out.copy_from_slice(&dense));
     let p = Problem::new(5, 0.0);
     let riemannian = recipe(Sgrld::new(metric), batches(), SIZE, TEMPERATURE);
-    let constant = recipe(Preconditioned::dense(&m, 5).unwrap(), batches(), SIZE, TEMPERATURE);
+    let constant = recipe(PreconditionedSgld::dense(&m, 5).unwrap(), batches(), SIZE, TEMPERATURE);
     let riemannian = follow(&mut p.chain(&riemannian, &[0.3; 5], 3), 50);
     assert!(farthest(&riemannian, &follow(&mut p.chain(&constant, &[0.3; 5], 3), 50)) < 1e-12);
 }

@@ -64,7 +64,7 @@ fn frozen_psgld_is_preconditioned_sgld() {
     let v = v_of_first_step(&p, dynamics, &[0.3; 5], FullGradient);
     let m = v.iter().map(|v| 1.0 / (lambda + v.sqrt())).collect();
     let frozen = path(dynamics, FullGradient, 1.0, 30);
-    assert!(farthest(&frozen, &path(Preconditioned::diagonal(m), FullGradient, 1.0, 30)) < 1e-10);
+    assert!(farthest(&frozen, &path(PreconditionedSgld::diagonal(m), FullGradient, 1.0, 30)) < 1e-10);
 }
 
 /// Without noise the path is a recursion: V of the gradients before the step.

@@ -27,7 +27,7 @@ use std::time::Instant;
 
 use rand::SeedableRng;
 use sgmcmc::Sampler;
-use sgmcmc::algorithms::{Hamcmc, InitialScale, Preconditioned, Psgld, Sgld, Sgrld};
+use sgmcmc::algorithms::{Hamcmc, InitialScale, PreconditionedSgld, Psgld, Sgld, Sgrld};
 use sgmcmc::gradient::MinibatchGradient;
 use sgmcmc::minibatch::WithoutReplacement;
 use sgmcmc::prelude::*;
@@ -81,7 +81,7 @@ fn compare(
 ) -> Result<usize> {
     stages.begin(&format!("errors in {d} dimensions, correlation {}", design.correlation));
     let problem = Problem::simulate(10_000, d, design, 3)?;
-    let constant = Preconditioned::inverse_of(&problem.precision, d)?;
+    let constant = PreconditionedSgld::from_precision(&problem.precision, d)?;
     let methods = [
         ("SGLD", problem.best(Sgld, steps, runs)?),
         ("pSGLD", problem.best(Psgld::default(), steps, runs)?),

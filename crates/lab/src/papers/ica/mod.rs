@@ -23,7 +23,7 @@ mod model;
 use draws::Draws;
 use model::{Ica, K, MINIBATCH, N, Simulated, natural, threshold};
 use sgmcmc::AnalyticTree;
-use sgmcmc::algorithms::{CorrectedLangevin, Sgrld};
+use sgmcmc::algorithms::{RiemannianMala, Sgrld};
 use sgmcmc::gradient::{FullGradient, MinibatchGradient};
 use sgmcmc::minibatch::WithoutReplacement;
 use sgmcmc::prelude::*;
@@ -87,7 +87,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     stages.begin(&format!("{corrected} iterations of corrected Langevin dynamics"));
     // Start at the end of the first chain, so that both chains are in the same mode.
     let last = array(sampler.coordinates().to_vec(), [K, K])?;
-    let proposals = CorrectedLangevin { gamma: false, ..CorrectedLangevin::new(natural()) };
+    let proposals = RiemannianMala { gamma: false, ..RiemannianMala::new(natural()) };
     let mut sampler = Builder::new(target, proposals, FullGradient, 0.1 / N as f64).seed(seed).start(&last)?;
     let (mut exact, mut accepted, mut stats) = (Draws::default(), 0.0, [0.0; 2]);
     for _ in 0..corrected {

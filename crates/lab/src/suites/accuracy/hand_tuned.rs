@@ -16,7 +16,7 @@ use std::fmt;
 use std::fmt::Debug;
 use std::time::Instant;
 
-use sgmcmc::algorithms::{Dynamics, Preconditioned, Sgld};
+use sgmcmc::algorithms::{Dynamics, PreconditionedSgld, Sgld};
 use sgmcmc::curvature::hessian;
 use sgmcmc::fit::Bias;
 use sgmcmc::gradient::{ControlVariate, Target};
@@ -109,7 +109,7 @@ impl Trial {
 #[derive(Clone, Debug)]
 struct Setting {
     /// The matrix; `None` is the identity.
-    metric: Option<Preconditioned>,
+    metric: Option<PreconditionedSgld>,
     minibatch: usize,
     /// The step size times the largest curvature, and the step size.
     relative: f64,
@@ -137,7 +137,7 @@ struct Grid<'a, T: Target> {
     /// The cost of the mode.
     mode: Cost,
     /// The Laplace metric and its cost.
-    metric: Option<(Preconditioned, Cost)>,
+    metric: Option<(PreconditionedSgld, Cost)>,
     /// The largest curvature at the mode.
     stiffest: f64,
     seed: u64,
@@ -161,7 +161,7 @@ impl<'a, T: Target + Clone> Grid<'a, T> {
         let found = Cost { seconds: begin.elapsed().as_secs_f64(), passes: mode.full_passes as f64 };
         println!("  grid: mode search {mode}");
         let begin = Instant::now();
-        let metric = match Preconditioned::laplace(evaluator.as_mut(), &mode.theta) {
+        let metric = match PreconditionedSgld::laplace(evaluator.as_mut(), &mode.theta) {
             Ok(metric) => {
                 let passes = (2 * mode.theta.len() + 1) as f64;
                 Some((metric, Cost { seconds: begin.elapsed().as_secs_f64(), passes }))

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use sgmcmc::StepSize;
 use sgmcmc::algorithms::Dynamics;
 use sgmcmc::algorithms::{
-    Badodab, Baoab, CyclicalSgld, Hamcmc, InitialScale, Metric, NoiseEstimate, Preconditioned, Psgld, Sgfs, Sghmc,
+    Badodab, Baoab, CyclicalSgld, Hamcmc, InitialScale, Metric, NoiseEstimate, PreconditionedSgld, Psgld, Sgfs, Sghmc,
     Sgld, Sgnht, Sgrld,
 };
 use sgmcmc::gradient::{ControlVariate, FullGradient, GradientEstimator, MinibatchGradient, Saga, Svrg};
@@ -62,7 +62,7 @@ impl Chain<'_> {
             Algorithm::Sgnht => self.dynamics(Sgnht { a: SGNHT_A.into(), ..Sgnht::default() }),
             Algorithm::Baoab => self.dynamics(Baoab { alpha: DAMPING * h.sqrt(), ..Baoab::default() }),
             Algorithm::Badodab => self.dynamics(Badodab { a: (DAMPING * h.sqrt()).into(), ..Badodab::default() }),
-            Algorithm::Preconditioned => self.dynamics(Preconditioned::dense(&tuning.covariance, tuning.dim())?),
+            Algorithm::Preconditioned => self.dynamics(PreconditionedSgld::dense(&tuning.covariance, tuning.dim())?),
             Algorithm::Psgld { gamma } => self.dynamics(Psgld { lambda: PSGLD_LAMBDA, gamma, ..Psgld::default() }),
             Algorithm::Sgrld => self.dynamics(Sgrld::new(metric(tuning))),
             Algorithm::Sgfs => self.dynamics(Sgfs::default()),

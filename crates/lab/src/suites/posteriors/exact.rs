@@ -30,7 +30,7 @@ const DRAWS: usize = 2500;
 /// The inverse Hessian of QNHMC and the iterations that learn it.
 struct CurvatureSettings {
     inverse_hessian: InverseHessian,
-    learning: Adaptation,
+    adaptation: Adaptation,
 }
 
 impl CurvatureSettings {
@@ -40,9 +40,9 @@ impl CurvatureSettings {
     fn for_posterior(name: &str) -> Self {
         if name.starts_with("eight_schools") {
             let inverse_hessian = InverseHessian::Lbfgs { memory: 3, gamma: InitialScale::Fixed(1.0) };
-            return Self { inverse_hessian, learning: Adaptation::First(100) };
+            return Self { inverse_hessian, adaptation: Adaptation::First(100) };
         }
-        Self { inverse_hessian: InverseHessian::Bfgs, learning: Adaptation::First(WARM_UP / 2) }
+        Self { inverse_hessian: InverseHessian::Bfgs, adaptation: Adaptation::First(WARM_UP / 2) }
     }
 }
 
@@ -68,11 +68,11 @@ impl ExactCell {
 /// Runs MALA, HMC, QNHMC and HMC-BFGS from the mode, in the coordinates of the model, and compares the draws with the
 /// reference.
 pub(crate) fn cells(tuning: &Tuning, reference: &[Reference]) -> Result<Vec<ExactCell>> {
-    let CurvatureSettings { inverse_hessian, learning } = CurvatureSettings::for_posterior(tuning.problem.name);
+    let CurvatureSettings { inverse_hessian, adaptation } = CurvatureSettings::for_posterior(tuning.problem.name);
     let adapt = |acceptance| Some(DualAveraging { iterations: WARM_UP, acceptance });
     let mala = Mala { adapt: adapt(0.6), ..Mala::default() };
     let hmc = Hmc { steps: 10, jitter: 0.5, adapt: adapt(0.8), ..Hmc::default() };
-    let qnhmc = Qnhmc { steps: 10, jitter: 0.5, inverse_hessian, learning, adapt: adapt(0.8), ..Qnhmc::default() };
+    let qnhmc = Qnhmc { steps: 10, jitter: 0.5, inverse_hessian, adaptation, adapt: adapt(0.8), ..Qnhmc::default() };
     let ensemble = HmcBfgs { steps: 10, jitter: 0.5, adapt: adapt(0.8), ..HmcBfgs::default() };
     Ok(vec![
         cell("MALA", mala, 60, tuning, reference)?,

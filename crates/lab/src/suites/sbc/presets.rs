@@ -197,8 +197,8 @@ impl Plan {
                 run!(hmc(model, data, h).dynamics(Hmc { jitter: 0.5, adapt: adapt(0.8), ..Hmc::default() }))
             }
             Preset::Qnhmc => {
-                let learning = Adaptation::First(WARM_UP / 2);
-                let dynamics = Qnhmc { jitter: 0.5, learning, adapt: adapt(0.8), ..Qnhmc::default() };
+                let adaptation = Adaptation::First(WARM_UP / 2);
+                let dynamics = Qnhmc { jitter: 0.5, adaptation, adapt: adapt(0.8), ..Qnhmc::default() };
                 run!(qnhmc(model, data, h).dynamics(dynamics))
             }
         }

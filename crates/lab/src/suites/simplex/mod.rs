@@ -61,7 +61,7 @@ impl Posterior {
 
     fn target(&self) -> Result<SimplexTarget> {
         let labels: Vec<usize> = self.totals.iter().enumerate().flat_map(|(j, n)| vec![j; *n]).collect();
-        Ok(SimplexTarget::new(vec![ALPHA; 10], Counts::categories(&labels, 10)?)?)
+        Ok(SimplexTarget::new(vec![ALPHA; 10], Counts::from_labels(&labels, 10)?)?)
     }
 
     /// Draws from the posterior itself.

@@ -258,7 +258,7 @@ impl Chain for FactorizationSampler {
                 let model = self.model.read();
                 let (count, tau) = (model.entries.len() as f64, model.hyper.noise);
                 let log_posterior = 0.5 * count * (tau / std::f64::consts::TAU).ln() - 0.5 * tau * model.squares(theta);
-                StepInfo { log_posterior, ..StepInfo::after(self.iterations) }
+                StepInfo { log_posterior, ..StepInfo::new(self.iterations) }
             }
             FactorUpdate::Kernel(chain) => chain.info(),
         }

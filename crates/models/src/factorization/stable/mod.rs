@@ -16,7 +16,7 @@ pub use distributions::{Complex, PositiveStable, SymmetricStable};
 pub use fit::{Dispersions, StableFit};
 pub use generalized_gamma::GeneralizedGamma;
 pub use sampler::StableSampler;
-pub use support::Support;
+pub use support::FactorCoordinates;
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ use super::kernel::Kernel;
 ///
 /// Given Φᵢⱼ, twice a positive stable variable of index α/2, each real component of xᵢⱼ is N(0, Φᵢⱼ λᵢⱼ^{2/α}). With a
 /// [`kernel`](Self::kernel), a step moves W and H by one step of any algorithm on a minibatch of entries, mirrors them
-/// (see [`Support`]), and updates Φ by a Metropolis step whose proposal is the prior. Without a kernel, a partially
+/// (see [`FactorCoordinates`]), and updates Φ by a Metropolis step whose proposal is the prior. Without a kernel, a partially
 /// collapsed Gibbs sampler draws all variables, which is exact.
 ///
 /// # Source
@@ -75,13 +75,13 @@ use super::kernel::Kernel;
 ///
 /// ```
 /// use sgmcmc::algorithms::Sgld;
-/// use sgmcmc::models::factorization::{Kernel, StableData, StableFactorization, Support};
+/// use sgmcmc::models::factorization::{Kernel, StableData, StableFactorization, FactorCoordinates};
 ///
 /// let model = StableFactorization::new(1.2, 2);
 /// let data = StableData::complex(8, 6, &model.simulate(8, 6, 1)?.x)?;
 /// let exact = model.clone().fit(&data, 200)?;
 /// let kernel = Kernel::minibatch(Sgld, 1e-2, 10);
-/// let stochastic = model.kernel(kernel).support(Support::Log).fit(&data, 200)?;
+/// let stochastic = model.kernel(kernel).support(FactorCoordinates::Log).fit(&data, 200)?;
 /// println!("{:?} {:?}", exact.dispersions()?.log_mean[0], stochastic.dispersions()?.log_mean[0]);
 /// # Ok::<(), sgmcmc::Error>(())
 /// ```
@@ -92,7 +92,7 @@ pub struct StableFactorization {
     w_prior: GammaPrior,
     h_prior: GammaPrior,
     kernel: Option<Kernel>,
-    support: Support,
+    support: FactorCoordinates,
     latents_per_step: Option<usize>,
     known_w: Option<Arc<Vec<f64>>>,
     seed: u64,
@@ -134,7 +134,7 @@ impl StableFactorization {
             w_prior: prior,
             h_prior: prior,
             kernel: None,
-            support: Support::default(),
+            support: FactorCoordinates::default(),
             latents_per_step: None,
             known_w: None,
             seed: 0,
@@ -164,7 +164,7 @@ impl StableFactorization {
 
     /// Sets the coordinates in which the kernel moves W and H.
     #[must_use]
-    pub fn support(self, support: Support) -> Self {
+    pub fn support(self, support: FactorCoordinates) -> Self {
         Self { support, ..self }
     }
 

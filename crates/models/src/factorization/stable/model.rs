@@ -7,7 +7,7 @@ use rand_distr::Distribution;
 use sgmcmc_gradient::{Layout, Result};
 
 use super::super::evaluator::EntryModel;
-use super::{GeneralizedGamma, PositiveStable, StableData, Support};
+use super::{FactorCoordinates, GeneralizedGamma, PositiveStable, StableData};
 
 /// The numbers of rows, columns and components, and W if it is known.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,7 +66,7 @@ pub(super) struct StableModel {
     pub(super) alpha: f64,
     pub(super) w_prior: GeneralizedGamma,
     pub(super) h_prior: GeneralizedGamma,
-    pub(super) support: Support,
+    pub(super) support: FactorCoordinates,
     pub(super) latents: Latents,
 }
 
@@ -129,7 +129,7 @@ impl EntryModel for StableModel {
             let (x, slope) = (self.support.value(*theta), self.support.slope(*theta));
             total += prior.log_density(x);
             *grad += prior.log_density_gradient(x) * slope;
-            if self.support == Support::Log {
+            if self.support == FactorCoordinates::Log {
                 // The logarithm of the Jacobian of the exponential.
                 total += theta;
                 *grad += 1.0;

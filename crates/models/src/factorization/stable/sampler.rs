@@ -226,7 +226,7 @@ impl Chain for StableSampler {
 
     fn info(&self) -> StepInfo {
         match &self.update {
-            Update::Collapsed { .. } => StepInfo::after(self.iterations),
+            Update::Collapsed { .. } => StepInfo::new(self.iterations),
             Update::Kernel { chain, .. } => chain.info(),
         }
     }

@@ -2,7 +2,7 @@
 
 /// The coordinates in which a kernel moves positive factors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Support {
+pub enum FactorCoordinates {
     /// The factors themselves. A negative one is replaced by its absolute value after the step, which is the same as a
     /// density that is symmetric around zero.
     ///
@@ -14,7 +14,7 @@ pub enum Support {
     Log,
 }
 
-impl Support {
+impl FactorCoordinates {
     /// Returns the value of a coordinate.
     #[inline]
     pub(super) fn value(self, theta: f64) -> f64 {

@@ -123,8 +123,9 @@ impl OnDisk {
 /// Reads the format and the fingerprint of a corpus.
 fn read_header(path: &Path) -> Result<Fingerprint> {
     let mut lines = Lines::open(path)?;
-    let corrupt =
-        |line, detail: &str| Error::at(path, FilePosition::line(line), Problem::Corrupt { detail: detail.into() });
+    let corrupt = |line, detail: &str| {
+        Error::at_position(path, FilePosition::line(line), Problem::Corrupt { detail: detail.into() })
+    };
     match lines.next_line()? {
         Some((_, text)) if text == FORMAT.as_bytes() => {}
         _ => return Err(corrupt(1, "this is not a corpus that this version has written")),
@@ -207,7 +208,7 @@ impl CorpusWriter {
             let (Ok(entry), Ok(number)) = (i32::try_from(word), i32::try_from(count)) else {
                 let (what, value) = ("word or count", word.max(count).to_string());
                 let problem = Problem::OutOfRange { what, value, range: "it is at most 2147483647".into() };
-                return Err(Error::at(&self.path, FilePosition::row(self.end.len() as u64), problem));
+                return Err(Error::at_position(&self.path, FilePosition::row(self.end.len() as u64), problem));
             };
             self.entry.extend([entry, number]);
             self.largest = self.largest.max(word);

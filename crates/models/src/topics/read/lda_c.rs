@@ -93,7 +93,7 @@ impl LdaC {
         let mut lines = Lines::open(&self.path)?;
         let (mut document, mut words, mut documents) = (Document::default(), 0, 0);
         while let Some((line, text)) = lines.next_line()? {
-            let fail = |problem| Error::at(&self.path, FilePosition::line(line), problem);
+            let fail = |problem| Error::at_position(&self.path, FilePosition::line(line), problem);
             documents += 1;
             parse(text, most, &mut document).map_err(fail)?;
             document.normalize();

@@ -26,7 +26,7 @@ type Receive<'a> = dyn FnMut(u64, &Document) -> Result<()> + 'a;
 fn collect(path: &Path, limit: u64, each: impl FnOnce(&mut Receive<'_>) -> Result<Vocabulary>) -> Result<Corpus> {
     let mut builder = CorpusBuilder::new(limit);
     let vocabulary = each(&mut |line, document| {
-        builder.push(document).map_err(|problem| Error::at(path, FilePosition::line(line), problem))
+        builder.push(document).map_err(|problem| Error::at_position(path, FilePosition::line(line), problem))
     })?;
     builder.finish(vocabulary).map_err(Error::content(path))
 }

@@ -155,7 +155,7 @@ impl Text {
             documents += 1;
             if document.is_empty() && !self.allow_empty {
                 let problem = Problem::EmptyDocument { document: documents };
-                return Err(Error::at(&self.path, FilePosition::line(line), problem));
+                return Err(Error::at_position(&self.path, FilePosition::line(line), problem));
             }
             receive(line, &document)?;
         }
@@ -186,7 +186,7 @@ impl Text {
                 }
             }
             if bytes > self.limit {
-                return Err(Error::at(&self.path, FilePosition::line(line), exceeded(self.limit)));
+                return Err(Error::at_position(&self.path, FilePosition::line(line), exceeded(self.limit)));
             }
         }
         let most = self.max_share * documents as f64;
@@ -206,7 +206,7 @@ impl Text {
     fn decode<'a>(&self, line: u64, content: &'a [u8]) -> Result<&'a str> {
         std::str::from_utf8(content).map_err(|_| {
             let detail = "the text is not UTF-8".into();
-            Error::at(&self.path, FilePosition::line(line), Problem::Corrupt { detail })
+            Error::at_position(&self.path, FilePosition::line(line), Problem::Corrupt { detail })
         })
     }
 }

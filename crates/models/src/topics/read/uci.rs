@@ -100,7 +100,7 @@ impl Uci {
     /// Passes every document to `receive`, and returns the vocabulary.
     fn each(&self, receive: &mut Receive<'_>) -> Result<Vocabulary> {
         let mut lines = Lines::open(&self.path)?;
-        let fail = |line, problem| Error::at(&self.path, FilePosition::line(line), problem);
+        let fail = |line, problem| Error::at_position(&self.path, FilePosition::line(line), problem);
         let header = Header::read(&mut lines, &self.path)?;
         self.check_size(&header)?;
         let vocabulary = match &self.vocabulary {
@@ -153,7 +153,8 @@ impl Uci {
     fn check_size(&self, header: &Header) -> Result<()> {
         let compressed = header.is_compressed(&self.path)?;
         let bytes = std::fs::metadata(&self.path).map_err(|error| Error::file(&self.path, Problem::Io(error)))?.len();
-        let fail = |line, detail| Err(Error::at(&self.path, FilePosition::line(line), Problem::Truncated { detail }));
+        let fail =
+            |line, detail| Err(Error::at_position(&self.path, FilePosition::line(line), Problem::Truncated { detail }));
         if !compressed && header.entries > bytes.div_ceil(SHORTEST_ENTRY) {
             return fail(3, format!("{} entries do not fit in its {bytes} bytes", header.entries));
         }
@@ -174,7 +175,7 @@ struct Header {
 impl Header {
     fn read(lines: &mut Lines<'_>, path: &Path) -> Result<Self> {
         let mut number = |line, what, most| {
-            let fail = |problem| Error::at(path, FilePosition::line(line), problem);
+            let fail = |problem| Error::at_position(path, FilePosition::line(line), problem);
             let detail = || Problem::Truncated { detail: "its first three lines are three numbers".into() };
             let (_, text) = lines.next_line()?.ok_or_else(|| fail(detail()))?;
             let mut parts = fields::split(text);
@@ -234,7 +235,7 @@ impl Open {
         self.document.normalize();
         if self.document.is_empty() && !reader.allow_empty {
             let problem = Problem::EmptyDocument { document: self.number };
-            return Err(Error::at(&reader.path, FilePosition::line(line), problem));
+            return Err(Error::at_position(&reader.path, FilePosition::line(line), problem));
         }
         receive(self.line, &self.document)?;
         self.document.clear();

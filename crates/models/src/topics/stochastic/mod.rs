@@ -5,7 +5,7 @@ mod kernel;
 mod latents;
 mod settings;
 
-pub use settings::{Stochastic, TopicKernel, VarianceReduction};
+pub use settings::{StochasticSampler, TopicKernel, VarianceReduction};
 
 use serde::{Deserialize, Serialize};
 use sgmcmc_gradient::minibatch::{Minibatch, Scheme, WithoutReplacement};
@@ -23,7 +23,7 @@ const MINIBATCH: usize = 50;
 /// The state of a stochastic sampler.
 #[derive(Debug)]
 pub(super) struct StochasticTopics {
-    settings: Stochastic,
+    settings: StochasticSampler,
     corpus: Corpus,
     beta: Vec<f64>,
     scheme: WithoutReplacement,
@@ -35,7 +35,7 @@ pub(super) struct StochasticTopics {
     /// The parameters before the current step.
     before: Vec<f64>,
     phi: Table,
-    /// True if every step is exact, see [`Stochastic`].
+    /// True if every step is exact, see [`StochasticSampler`].
     exact: bool,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Stepped {
 
 impl StochasticTopics {
     pub(super) fn new(
-        settings: &Stochastic,
+        settings: &StochasticSampler,
         corpus: &Corpus,
         alpha: &[f64],
         beta: &[f64],

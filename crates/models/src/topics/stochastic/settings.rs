@@ -11,11 +11,11 @@ use sgmcmc_samplers::schedule::{Decay, SharedSchedule};
 /// # Examples
 ///
 /// ```
-/// use sgmcmc::models::topics::{Corpus, Document, Lda, Stochastic, TopicKernel, Vocabulary};
+/// use sgmcmc::models::topics::{Corpus, Document, Lda, StochasticSampler, TopicKernel, Vocabulary};
 ///
 /// let documents = (0..40).map(|d| Document::from_tokens([d % 2, d % 2, 2 + d % 2]));
 /// let corpus = Corpus::new(Vocabulary::numbered(4), documents)?;
-/// let fit = Lda::new(2).method(Stochastic::new(TopicKernel::Sgrld).minibatch(10)).fit(&corpus, 20)?;
+/// let fit = Lda::new(2).method(StochasticSampler::new(TopicKernel::Sgrld).minibatch(10)).fit(&corpus, 20)?;
 /// assert_eq!(fit.fit().chains()[0].len(), 20);
 /// # Ok::<(), sgmcmc::Error>(())
 /// ```
@@ -25,7 +25,7 @@ pub enum TopicKernel {
     /// The stochastic Cox-Ingersoll-Ross process (Baker et al. 2018, Algorithm 3): the exact transition of dθ = (β + N̂ −
     /// θ) dt + √(2θ) dW. φ = θ/Σθ. There is no discretization error. The process treats the numbers of tokens N_k of the
     /// topics as given. They depend on the topics, so that a bias remains in corpora with few tokens per topic, unless
-    /// every step is exact, see [`Stochastic`].
+    /// every step is exact, see [`StochasticSampler`].
     Scir,
     /// Stochastic gradient Riemannian Langevin dynamics in the expanded-mean parametrization (Patterson & Teh 2013):
     /// θ ← |θ + h/2 (β − θ + N̂_kw − φ_kw N̂_k) + √(hθ) ξ|, φ = θ/Σθ.
@@ -43,7 +43,7 @@ pub enum VarianceReduction {
     /// N̂ = N(φ̂) + (D/n) Σ_{d∈S} (n_d(φ) − n_d(φ̂)), where φ̂ are the topics after `after` steps. Each step needs two
     /// Gibbs samplers per document. The one at φ̂ uses the same random numbers whenever the document is drawn, so that N̂
     /// is unbiased. The variance due to the choice of documents decreases, that of the Gibbs samplers does not: use ten
-    /// or more [`sweeps`](Stochastic::sweeps) after the burn-in. SCIR replaces negative estimates by 0, which is a bias
+    /// or more [`sweeps`](StochasticSampler::sweeps) after the burn-in. SCIR replaces negative estimates by 0, which is a bias
     /// for words that occur in few documents.
     ControlVariate {
         /// The number of steps before the center is fixed.
@@ -67,16 +67,16 @@ pub enum VarianceReduction {
 /// # Examples
 ///
 /// ```
-/// use sgmcmc::models::topics::{Corpus, Document, Lda, Stochastic, Vocabulary};
+/// use sgmcmc::models::topics::{Corpus, Document, Lda, StochasticSampler, Vocabulary};
 ///
 /// let documents = (0..40).map(|d| Document::from_tokens([d % 2, d % 2, 2 + d % 2]));
 /// let corpus = Corpus::new(Vocabulary::numbered(4), documents)?;
-/// let fit = Lda::new(2).method(Stochastic::scir().minibatch(10).sweeps(4, 2)).fit(&corpus, 50)?;
+/// let fit = Lda::new(2).method(StochasticSampler::scir().minibatch(10).sweeps(4, 2)).fit(&corpus, 50)?;
 /// assert_eq!(fit.fit().chains()[0].len(), 50);
 /// # Ok::<(), sgmcmc::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Stochastic {
+pub struct StochasticSampler {
     pub(super) kernel: TopicKernel,
     pub(super) step_size: SharedSchedule,
     pub(super) minibatch: Option<BatchSize>,
@@ -86,7 +86,7 @@ pub struct Stochastic {
     pub(super) keep_latents: bool,
 }
 
-impl Stochastic {
+impl StochasticSampler {
     /// Creates the sampler of a kernel with its default step sizes.
     pub fn new(kernel: TopicKernel) -> Self {
         let step_size = match kernel {

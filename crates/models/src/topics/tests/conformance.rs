@@ -3,7 +3,7 @@
 use sgmcmc_samplers::chain::Chain;
 use sgmcmc_samplers::run::{CheckpointInterval, InMemoryCheckpoints};
 
-use crate::topics::{Corpus, Document, Lda, Method, Stochastic, VarianceReduction, Vocabulary};
+use crate::topics::{Corpus, Document, Lda, Method, StochasticSampler, VarianceReduction, Vocabulary};
 
 fn corpus() -> Corpus {
     let documents = (0..30_u32).map(|d| Document::from_tokens((0..5 + d % 4).map(|i| (7 * i + d * (d + i)) % 11)));
@@ -12,16 +12,18 @@ fn corpus() -> Corpus {
 
 fn methods() -> Vec<Method> {
     let center = VarianceReduction::ControlVariate { after: 3 };
-    let stochastic = [Stochastic::scir(), Stochastic::sgrld(), Stochastic::sgld()].into_iter().flat_map(|kernel| {
-        let kernel = kernel.minibatch(7).sweeps(3, 1);
-        [
-            kernel.clone(),
-            kernel.clone().keep_latents(),
-            kernel.clone().variance_reduction(center),
-            kernel.clone().keep_latents().variance_reduction(VarianceReduction::Saga),
-            kernel.minibatch(30).sweeps(1, 0).keep_latents(),
-        ]
-    });
+    let stochastic = [StochasticSampler::scir(), StochasticSampler::sgrld(), StochasticSampler::sgld()]
+        .into_iter()
+        .flat_map(|kernel| {
+            let kernel = kernel.minibatch(7).sweeps(3, 1);
+            [
+                kernel.clone(),
+                kernel.clone().keep_latents(),
+                kernel.clone().variance_reduction(center),
+                kernel.clone().keep_latents().variance_reduction(VarianceReduction::Saga),
+                kernel.minibatch(30).sweeps(1, 0).keep_latents(),
+            ]
+        });
     [Method::CollapsedGibbs, Method::Gibbs].into_iter().chain(stochastic.map(Method::from)).collect()
 }
 
@@ -57,9 +59,9 @@ fn the_state_of_another_chain_is_an_error() {
     assert!(collapsed.restore(&saved[2]).is_err());
     assert!(collapsed.restore(b"x").is_err());
     assert!(Lda::new(8).sampler(&corpus()).unwrap().restore(&saved[0]).is_err());
-    let mut scir = Lda::new(8).method(Stochastic::scir()).sampler(&corpus()).unwrap();
+    let mut scir = Lda::new(8).method(StochasticSampler::scir()).sampler(&corpus()).unwrap();
     assert!(scir.restore(&saved[2]).is_err());
-    let mut kept = Lda::new(9).method(Stochastic::scir().keep_latents()).sampler(&corpus()).unwrap();
+    let mut kept = Lda::new(9).method(StochasticSampler::scir().keep_latents()).sampler(&corpus()).unwrap();
     assert!(kept.restore(&saved[2]).is_err());
     assert!(kept.restore(&saved[3]).is_ok());
 }
@@ -114,15 +116,15 @@ fn settings_out_of_range_are_errors() {
     assert!(message(Lda::new(2).alpha(0.0)).contains("alpha"));
     assert!(message(Lda::new(2).alpha(vec![0.1; 3])).contains("alpha"));
     assert!(message(Lda::new(2).beta(f64::NAN)).contains("beta"));
-    assert!(message(Lda::new(2).method(Stochastic::scir().minibatch(31))).contains("31"));
-    assert!(message(Lda::new(2).method(Stochastic::scir().sweeps(2, 2))).contains("sweeps"));
-    let text = message(Lda::new(2).method(Stochastic::scir().step_size(-1.0)));
+    assert!(message(Lda::new(2).method(StochasticSampler::scir().minibatch(31))).contains("31"));
+    assert!(message(Lda::new(2).method(StochasticSampler::scir().sweeps(2, 2))).contains("sweeps"));
+    let text = message(Lda::new(2).method(StochasticSampler::scir().step_size(-1.0)));
     assert!(text.contains("step size"), "{text}");
 }
 
 #[test]
 fn a_diverging_chain_is_an_error() {
-    let lda = Lda::new(2).method(Stochastic::sgld().step_size(1e6));
+    let lda = Lda::new(2).method(StochasticSampler::sgld().step_size(1e6));
     let mut sampler = lda.sampler(&corpus()).unwrap();
     let error = (0..50).find_map(|_| sampler.step().err()).unwrap();
     assert!(error.to_string().contains("topics["), "{error}");

@@ -2,7 +2,7 @@
 
 use sgmcmc_samplers::chain::Chain;
 
-use crate::topics::{Corpus, Document, Lda, Method, Stochastic, TopicKernel, VarianceReduction, Vocabulary};
+use crate::topics::{Corpus, Document, Lda, Method, StochasticSampler, TopicKernel, VarianceReduction, Vocabulary};
 
 const TOPICS: usize = 2;
 const WORDS: usize = 3;
@@ -132,7 +132,7 @@ fn gibbs_is_exact() {
 #[test]
 fn scir_with_all_documents_is_exact_for_every_step_size() {
     for h in [0.2, 1.0, 4.0] {
-        let scir = Stochastic::scir().step_size(h).minibatch(3).sweeps(1, 0).keep_latents();
+        let scir = StochasticSampler::scir().step_size(h).minibatch(3).sweeps(1, 0).keep_latents();
         agrees(&format!("SCIR {h}"), scir.into(), 200_000, 0.0, true);
     }
 }
@@ -140,9 +140,9 @@ fn scir_with_all_documents_is_exact_for_every_step_size() {
 #[test]
 fn langevin_samplers_agree_for_small_steps() {
     for (kernel, h) in [(TopicKernel::Sgrld, 0.01), (TopicKernel::Sgld, 0.02)] {
-        let all = Stochastic::new(kernel).step_size(h).minibatch(3).sweeps(1, 0).keep_latents();
+        let all = StochasticSampler::new(kernel).step_size(h).minibatch(3).sweeps(1, 0).keep_latents();
         agrees(&format!("{kernel:?}"), all.into(), 400_000, 0.008, true);
-        let part = Stochastic::new(kernel).step_size(h).minibatch(2).sweeps(3, 1);
+        let part = StochasticSampler::new(kernel).step_size(h).minibatch(2).sweeps(3, 1);
         agrees(&format!("{kernel:?}, minibatch"), part.into(), 400_000, 0.015, true);
     }
 }
@@ -151,7 +151,8 @@ fn langevin_samplers_agree_for_small_steps() {
 fn variance_reduction_agrees_for_small_steps() {
     for reduction in [VarianceReduction::ControlVariate { after: 10 }, VarianceReduction::Saga] {
         for (kernel, h) in [(TopicKernel::Sgrld, 0.01), (TopicKernel::Sgld, 0.02)] {
-            let part = Stochastic::new(kernel).step_size(h).minibatch(2).sweeps(3, 1).variance_reduction(reduction);
+            let part =
+                StochasticSampler::new(kernel).step_size(h).minibatch(2).sweeps(3, 1).variance_reduction(reduction);
             agrees(&format!("{kernel:?}, {reduction:?}"), part.into(), 400_000, 0.015, true);
         }
     }
@@ -162,7 +163,7 @@ fn scir_with_minibatches_is_near_the_posterior() {
     // The transition treats the number of tokens of a topic as given, so that a bias remains in a corpus of 7 tokens.
     for reduction in [VarianceReduction::None, VarianceReduction::ControlVariate { after: 10 }, VarianceReduction::Saga]
     {
-        let part = Stochastic::scir().step_size(0.02).minibatch(2).sweeps(3, 1).variance_reduction(reduction);
+        let part = StochasticSampler::scir().step_size(0.02).minibatch(2).sweeps(3, 1).variance_reduction(reduction);
         agrees(&format!("SCIR, {reduction:?}"), part.into(), 200_000, 0.03, false);
     }
 }

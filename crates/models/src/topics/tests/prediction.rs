@@ -4,8 +4,8 @@ use rand::{RngExt, SeedableRng};
 use sgmcmc_gradient::rng::StreamRng;
 
 use crate::topics::{
-    Coherence, CompletionSplit, Corpus, Document, Lda, Method, PredictiveScore, Stochastic, Topics, VarianceReduction,
-    Vocabulary,
+    Coherence, CompletionSplit, Corpus, Document, Lda, Method, PredictiveScore, StochasticSampler, Topics,
+    VarianceReduction, Vocabulary,
 };
 
 const TOPICS: usize = 4;
@@ -33,11 +33,11 @@ fn every_method_finds_the_topics() {
     let methods: [(&str, Method); 7] = [
         ("collapsed", Method::CollapsedGibbs),
         ("Gibbs", Method::Gibbs),
-        ("SCIR", Stochastic::scir().minibatch(20).into()),
-        ("SCIR, control variate", Stochastic::scir().minibatch(20).variance_reduction(center).into()),
-        ("SCIR, SAGA", Stochastic::scir().minibatch(20).variance_reduction(VarianceReduction::Saga).into()),
-        ("SGRLD", Stochastic::sgrld().minibatch(20).into()),
-        ("SGLD", Stochastic::sgld().step_size(0.005).minibatch(20).into()),
+        ("SCIR", StochasticSampler::scir().minibatch(20).into()),
+        ("SCIR, control variate", StochasticSampler::scir().minibatch(20).variance_reduction(center).into()),
+        ("SCIR, SAGA", StochasticSampler::scir().minibatch(20).variance_reduction(VarianceReduction::Saga).into()),
+        ("SGRLD", StochasticSampler::sgrld().minibatch(20).into()),
+        ("SGLD", StochasticSampler::sgld().step_size(0.005).minibatch(20).into()),
     ];
     for (name, method) in methods {
         let lda = Lda::new(TOPICS).method(method).seed(2).burn_in(400).thin(10);

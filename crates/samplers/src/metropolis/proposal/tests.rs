@@ -51,7 +51,11 @@ fn follow(covariance: &Covariance, [a, b, y, z]: [f64; 4]) -> ([f64; 4], f64) {
 }
 
 fn covariances() -> [Covariance; 3] {
-    [Covariance::UNIT, Covariance::diagonal(&[0.7, 2.0]).unwrap(), Covariance::dense(&[1.0, 0.6, 0.6, 2.0]).unwrap()]
+    [
+        Covariance::IDENTITY,
+        Covariance::diagonal(&[0.7, 2.0]).unwrap(),
+        Covariance::dense(&[1.0, 0.6, 0.6, 2.0]).unwrap(),
+    ]
 }
 
 const START: [f64; 4] = [0.3, -0.4, 0.8, -1.1];
@@ -123,7 +127,7 @@ fn energy_errors_are_of_second_order() {
         let before = workspace.energy(TEMPERATURE);
         let length = TrajectoryLength { steps, jitter: 0.0 };
         let mut leapfrog =
-            Leapfrog { mass_root: &mut &Covariance::UNIT, length, adaptation: StepSizeAdaptation::default() };
+            Leapfrog { mass_root: &mut &Covariance::IDENTITY, length, adaptation: StepSizeAdaptation::default() };
         leapfrog.follow(&mut workspace, steps, TEMPERATURE, &mut oracle, |_| ()).unwrap();
         workspace.energy(TEMPERATURE) - before
     };

@@ -169,7 +169,7 @@ fn windows_without_a_variance_keep_the_mass() {
         step_size.update(adaptation.dual_averaging(None, Some(warm_up)), 0.0);
         adaptation.update(warm_up, &[1.0, 1.0], context, &mut step_size);
     }
-    assert_eq!(adaptation.mass(&Covariance::UNIT, 2).unwrap(), &Covariance::UNIT);
+    assert_eq!(adaptation.mass(&Covariance::IDENTITY, 2).unwrap(), &Covariance::IDENTITY);
     assert_eq!((adaptation.started, step_size.seen()), (18, 0));
     assert!(adaptation.needs_step_size(Some(warm_up), step_size));
 }
@@ -276,7 +276,7 @@ fn other_states_are_accepted() {
 
     let mass = Some(Covariance::diagonal(&[1.0; 2]).unwrap());
     let damaged = MassAdaptation { mass, ..MassAdaptation::default() };
-    assert!(damaged.mass(&Covariance::UNIT, 3).unwrap_err().to_string().contains("expected 3"));
+    assert!(damaged.mass(&Covariance::IDENTITY, 3).unwrap_err().to_string().contains("expected 3"));
 }
 
 /// The search for a step size ends on a flat density, and with steps of any size.

@@ -39,7 +39,7 @@ impl Chain for Walk {
     }
 
     fn info(&self) -> StepInfo {
-        StepInfo { log_posterior: -self.x[0].abs(), ..StepInfo::after(self.iterations) }
+        StepInfo { log_posterior: -self.x[0].abs(), ..StepInfo::new(self.iterations) }
     }
 
     fn layout(&self) -> &Layout {

@@ -53,5 +53,5 @@ fn assert_mean(values: impl Iterator<Item = f64>, expected: f64, what: &str) {
 /// A categorical model with the totals `totals`.
 fn categorical(alpha: f64, totals: &[usize]) -> SimplexTarget {
     let labels: Vec<usize> = totals.iter().enumerate().flat_map(|(j, n)| vec![j; *n]).collect();
-    SimplexTarget::new(vec![alpha; totals.len()], Counts::categories(&labels, totals.len()).unwrap()).unwrap()
+    SimplexTarget::new(vec![alpha; totals.len()], Counts::from_labels(&labels, totals.len()).unwrap()).unwrap()
 }

@@ -16,7 +16,7 @@ const REPLICATES: u64 = 12_000;
 /// Half of a is in the prior. Observation i, counted from 1, has the share i/15 of the other half.
 fn fractional() -> SimplexTarget {
     let counts: Vec<f64> = (0..N).flat_map(|i| A.map(|a| a * share(i))).collect();
-    SimplexTarget::new(A.map(|a| 0.5 * a).to_vec(), Counts::dense(&counts, A.len()).unwrap()).unwrap()
+    SimplexTarget::new(A.map(|a| 0.5 * a).to_vec(), Counts::from_rows(&counts, A.len()).unwrap()).unwrap()
 }
 
 fn share(i: usize) -> f64 {
@@ -149,7 +149,7 @@ fn the_posterior_is_stationary_at_every_step_size_with_all_observations() {
 
 #[test]
 fn tiny_shapes_stay_finite_and_positive() {
-    let target = SimplexTarget::new(vec![1e-6; 3], Counts::categories(&[0; 20], 3).unwrap()).unwrap();
+    let target = SimplexTarget::new(vec![1e-6; 3], Counts::from_labels(&[0; 20], 3).unwrap()).unwrap();
     for h in [1e-3, 0.5, 5.0] {
         let mut chain = start(&target, Scir, minibatch(), h, &[0.0, 0.0, 0.0], 1);
         for _ in 0..2000 {

@@ -9,7 +9,7 @@ use crate::simplex::{Counts, Scir, SimplexTarget, StatisticsFn};
 const ROWS: [f64; 12] = [3.0, 0.0, 1.0, 0.0, 5.0, 2.0, 1.0, 1.0, 0.0, 4.0, 0.0, 0.0];
 
 fn multinomial() -> SimplexTarget {
-    SimplexTarget::new(vec![0.5, 1.5, 2.5], Counts::dense(&ROWS, 3).unwrap()).unwrap()
+    SimplexTarget::new(vec![0.5, 1.5, 2.5], Counts::from_rows(&ROWS, 3).unwrap()).unwrap()
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn random_counts_are_reproducible() {
 
 #[test]
 fn mistakes_are_errors() {
-    let counts = || Counts::categories(&[0, 1], 2).unwrap();
+    let counts = || Counts::from_labels(&[0, 1], 2).unwrap();
     assert!(SimplexTarget::new(vec![1.0], counts()).is_err());
     assert!(SimplexTarget::new(vec![1.0, 0.0], counts()).is_err());
     assert!(SimplexTarget::new(vec![1.0, f64::NAN], counts()).is_err());
@@ -112,8 +112,8 @@ fn mistakes_are_errors() {
     let error = SimplexTarget::with_layout(unconstrained, vec![1.0; 2], counts()).unwrap_err().to_string();
     assert!(error.contains("`beta`") && error.contains("Softmax"), "{error}");
     assert!(categorical(1.0, &[1, 2]).with_total(-1.0).is_err());
-    assert!(Counts::categories(&[], 0).is_err() && Counts::dense(&[1.0; 3], 2).is_err());
-    assert!(Counts::dense(&[1.0, f64::INFINITY], 2).is_err());
+    assert!(Counts::from_labels(&[], 0).is_err() && Counts::from_rows(&[1.0; 3], 2).is_err());
+    assert!(Counts::from_rows(&[1.0, f64::INFINITY], 2).is_err());
 }
 
 #[test]

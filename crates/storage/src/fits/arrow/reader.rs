@@ -65,7 +65,7 @@ fn read_table(path: &Path, file: &mut File, budget: &mut Budget) -> Result<Draws
         let Some(batch) = batch else { continue };
         for ((name, column), values) in table.names.iter().zip(batch.columns()).zip(&mut table.columns) {
             append(column, values, budget)
-                .map_err(|problem| Error::at(path, FilePosition::default().column(name.clone()), problem))?;
+                .map_err(|problem| Error::at_position(path, FilePosition::default().column(name.clone()), problem))?;
         }
     }
     table.check().map_err(whole)?;

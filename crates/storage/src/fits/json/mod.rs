@@ -10,7 +10,7 @@
 //! read back exactly. The other [groups](Fit::groups) of the fit follow; the names of their dimensions are not kept. Numbers that are not finite are `NaN`, `Infinity` and `-Infinity`, as in Python's `json`. A chain
 //! that is shorter than the others is padded with NaN at iteration 0.
 //!
-//! If a chain did not make all its draws, the sample statistic `chain_ending` has the outcome: 0 complete, 1 stopped, 2
+//! If a chain did not make all its draws, the sample statistic `chain_outcome` has the outcome: 0 complete, 1 stopped, 2
 //! failed, 3 diverged.
 //!
 //! A JSON file is invalid until its last bracket is written. A run therefore writes [native files](super::native),
@@ -34,7 +34,7 @@ use crate::error::{Error, Problem, Result};
 use crate::output;
 
 /// The sample statistic with the outcome of a chain: 0 complete, 1 stopped, 2 failed, 3 diverged.
-const OUTCOME: &str = "chain_ending";
+const OUTCOME: &str = "chain_outcome";
 
 /// The sample statistics of every fit.
 const OWN_STATS: [&str; 3] = ["lp", "weight", "iteration"];

@@ -93,7 +93,7 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
         let position = FilePosition::line(error.line() as u64);
         let detail = error.to_string();
         let problem = if error.is_eof() { Problem::Truncated { detail } } else { Problem::Corrupt { detail } };
-        Error::at(path, position, problem)
+        Error::at_position(path, position, problem)
     })?;
     let others = groups.others();
     let [chains, draws] = sizes(path, &groups.posterior)?;
@@ -156,13 +156,21 @@ fn sizes(path: &Path, posterior: &Ordered<Nested>) -> Result<[usize; 2]> {
     for (name, array) in &posterior.0 {
         let [chains, draws, ..] = array.shape[..] else {
             let detail = format!("`{name}` has {} axes, where chains and draws are the first two", array.shape.len());
-            return Err(Error::at(path, FilePosition::default().column(name.clone()), Problem::Corrupt { detail }));
+            return Err(Error::at_position(
+                path,
+                FilePosition::default().column(name.clone()),
+                Problem::Corrupt { detail },
+            ));
         };
         let expected = *found.get_or_insert([chains, draws]);
         if expected != [chains, draws] {
             let detail =
                 format!("it has chains and draws {:?} where another variable has {expected:?}", [chains, draws]);
-            return Err(Error::at(path, FilePosition::default().column(name.clone()), Problem::Corrupt { detail }));
+            return Err(Error::at_position(
+                path,
+                FilePosition::default().column(name.clone()),
+                Problem::Corrupt { detail },
+            ));
         }
     }
     found.filter(|[chains, draws]| *chains > 0 && *draws > 0).ok_or_else(|| Error::file(path, Problem::NoDraws))

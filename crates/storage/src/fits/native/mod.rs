@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use sgmcmc_fit::{ChainOutcome, RunInfo};
 use sgmcmc_gradient::Mode;
 
-/// The ending of file names.
+/// The extension of file names.
 pub const EXTENSION: &str = "sgmcmc";
 
 /// The first bytes of every file.
@@ -62,7 +62,7 @@ struct VariablePart {
 /// The last record of a file with a whole fit.
 #[derive(Debug, Serialize, Deserialize)]
 struct Ends {
-    endings: Vec<ChainOutcome>,
+    outcomes: Vec<ChainOutcome>,
     mode: Option<Mode>,
     info: RunInfo,
 }

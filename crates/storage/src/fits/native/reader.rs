@@ -93,8 +93,8 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
         fit.with_outcomes(outcomes).map_err(Error::content(path))
     };
     match all.ends {
-        Some(Ends { endings, mode, info }) if endings.len() == fit.chains().len() => {
-            Ok(fit.with_outcomes(endings).map_err(Error::content(path))?.with_mode(mode).with_info(info))
+        Some(Ends { outcomes, mode, info }) if outcomes.len() == fit.chains().len() => {
+            Ok(fit.with_outcomes(outcomes).map_err(Error::content(path))?.with_mode(mode).with_info(info))
         }
         Some(Ends { mode, info, .. }) => Ok(fit.with_mode(mode).with_info(info)),
         None => {

@@ -98,7 +98,7 @@ impl<'a> Records<'a> {
         }
         let mut payload = Vec::new();
         let read = (&mut self.file).take(size).read_to_end(&mut payload);
-        read.map_err(|error| Error::at(self.path, FilePosition::byte(offset), Problem::Io(error)))?;
+        read.map_err(|error| Error::at_position(self.path, FilePosition::byte(offset), Problem::Io(error)))?;
         self.offset += size;
         if payload.len() as u64 != size || checksum(tag, length, &payload) != u32::from_le_bytes(expected) {
             return Err(self.corrupt(offset, "the checksum of this record is wrong".into()));
@@ -108,13 +108,13 @@ impl<'a> Records<'a> {
 
     /// Returns an error about the bytes at `offset`.
     pub(super) fn corrupt(&self, offset: u64, detail: String) -> Error {
-        Error::at(self.path, FilePosition::byte(offset), Problem::Corrupt { detail })
+        Error::at_position(self.path, FilePosition::byte(offset), Problem::Corrupt { detail })
     }
 
     /// Returns the error of a file that is truncated or empty.
     pub(super) fn truncated(&self, detail: &str) -> Error {
         let problem = if self.length == 0 { Problem::NoDraws } else { Problem::Truncated { detail: detail.into() } };
-        Error::at(self.path, FilePosition::byte(self.length), problem)
+        Error::at_position(self.path, FilePosition::byte(self.length), problem)
     }
 
     /// Reads the next `N` bytes, or returns `None` if fewer are left.
@@ -124,7 +124,7 @@ impl<'a> Records<'a> {
         }
         let mut bytes = [0; N];
         let read = self.file.read_exact(&mut bytes);
-        read.map_err(|error| Error::at(self.path, FilePosition::byte(self.offset), Problem::reading(error)))?;
+        read.map_err(|error| Error::at_position(self.path, FilePosition::byte(self.offset), Problem::reading(error)))?;
         self.offset += N as u64;
         Ok(Some(bytes))
     }

@@ -134,7 +134,7 @@ pub fn write(fit: &Fit, path: impl AsRef<Path>) -> crate::Result<()> {
         for group in fit.groups() {
             group.variables.iter().try_for_each(|variable| write_variable(file, &group.name, variable))?;
         }
-        let ends = Ends { endings: fit.outcomes().to_vec(), mode: fit.mode().cloned(), info: fit.info().clone() };
+        let ends = Ends { outcomes: fit.outcomes().to_vec(), mode: fit.mode().cloned(), info: fit.info().clone() };
         file.write_all(&encode(ENDS, &ends)?)
     })
 }

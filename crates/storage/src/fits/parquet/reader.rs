@@ -87,14 +87,15 @@ fn read_file(path: &Path, budget: &mut Budget) -> Result<DrawsTable> {
         let position = || FilePosition::default().column(column.name());
         if column.max_rep_level() > 0 {
             let problem = Problem::WrongType { found: "a list".into(), expected: "one number per draw is expected" };
-            return Err(Error::at(path, position(), problem));
+            return Err(Error::at_position(path, position(), problem));
         }
         let mut values = Vec::new();
         for group in 0..reader.num_row_groups() {
-            let cells = open_column(&reader, group, number, budget).map_err(|p| Error::at(path, position(), p))?;
+            let cells =
+                open_column(&reader, group, number, budget).map_err(|p| Error::at_position(path, position(), p))?;
             float_cells(cells, &mut values, budget).map_err(|(row, problem)| {
                 let position = row.map_or_else(FilePosition::default, FilePosition::row).column(column.name());
-                Error::at(path, position, problem)
+                Error::at_position(path, position, problem)
             })?;
         }
         table.names.push(column.name().to_owned());

@@ -93,7 +93,7 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
     }
     let names = first.table.names.clone();
     let number_of_chains = chains.iter().filter_map(|(chain, _)| Some(chain.extra.as_ref()?.chains)).max().unwrap_or(0);
-    let (mut read, mut planned, mut endings) = (Vec::new(), Planned::new(), Vec::new());
+    let (mut read, mut planned, mut outcomes) = (Vec::new(), Planned::new(), Vec::new());
     for (index, (mut chain, file)) in chains.into_iter().enumerate() {
         if chain.table.names != names {
             let detail = "its columns are not those of the other files".to_owned();
@@ -102,7 +102,7 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
         // The files of one fit of this library have different ids. Files of other programs are numbered by their names.
         let number = if own { chain.id.map_or(index, |id| id.saturating_sub(1) as usize) } else { index };
         planned.extend(chain.planned().map(|draws| (number, draws)));
-        endings.extend(chain.extra.as_mut().and_then(|extra| extra.endings.pop()));
+        outcomes.extend(chain.extra.as_mut().and_then(|extra| extra.outcomes.pop()));
         read.push(table::Chain { number, ..columns(chain, &order, own) });
     }
     // Ids are counted from 1 as in CmdStan, and the names of files from 0.
@@ -112,7 +112,7 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
     }
     let fit = table::fit(path, layout.clone(), read, &planned)?;
     if own {
-        let extra = Extra { layout, stats: Vec::new(), info: Some(info), endings, planned, chains: number_of_chains };
+        let extra = Extra { layout, stats: Vec::new(), info: Some(info), outcomes, planned, chains: number_of_chains };
         extra.apply_to(path, fit)
     } else {
         Ok(fit)

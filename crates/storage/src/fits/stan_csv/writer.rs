@@ -95,7 +95,7 @@ impl Sink for StanCsvDraws {
 
     fn begin(&mut self, schema: &Schema) -> Result<()> {
         let mut extra = Extra::from_schema(schema, self.info.clone());
-        extra.endings.extend(self.outcome.clone());
+        extra.outcomes.extend(self.outcome.clone());
         let (head, count_offset) = head(&extra, schema.chain);
         self.count_offset = count_offset as u64;
         self.order = value_columns(&schema.layout).into_iter().map(|(_, value)| value).collect();

@@ -17,7 +17,11 @@ const CHUNK: usize = 1 << 21;
 /// Writes a group of arrays and updates the metadata of the store.
 pub(super) fn write(store: &mut Store, group: &str, variables: &[Variable]) -> Result<()> {
     let refuse = |column: &str, detail: String| {
-        Err(Error::at(store.path(), FilePosition::default().column(column), Problem::Chunk { detail }))
+        Err(Error::at_position(
+            store.path(),
+            FilePosition::default().column(column),
+            Problem::MismatchedChunk { detail },
+        ))
     };
     let plain = |name: &str| !name.is_empty() && !name.contains(['/', '\\']) && !name.starts_with(['.', '_']);
     if GROUPS.contains(&group) || !plain(group) {

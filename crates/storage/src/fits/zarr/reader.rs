@@ -130,7 +130,7 @@ fn read_other_groups(path: &Path, mut fit: Fit, budget: &mut Budget) -> Result<F
         if GROUPS.contains(&name.as_str()) || name.starts_with("warmup") {
             continue;
         }
-        let fail = |problem| Error::at(path, FilePosition::default().column(name.clone()), problem);
+        let fail = |problem| Error::at_position(path, FilePosition::default().column(name.clone()), problem);
         let mut variables = Vec::new();
         for array in subdirectories(&directory).map_err(|error| fail(Problem::reading(error)))? {
             let (Some(Ok(info)), own) = (ArrayInfo::read(&array), name_of(&array)) else { continue };
@@ -171,11 +171,12 @@ fn name_of(path: &Path) -> String {
 
 /// Reads all arrays of draws of a group, in the order of their names.
 fn read_group(path: &Path, name: &str, budget: &mut Budget) -> Result<Vec<Draws>> {
-    let fail = |error| Error::at(path, FilePosition::default().column(name), Problem::reading(error));
+    let fail = |error| Error::at_position(path, FilePosition::default().column(name), Problem::reading(error));
     let mut read = Vec::new();
     for directory in subdirectories(&path.join(name)).map_err(fail)? {
         let array = name_of(&directory);
-        let fail = |problem| Error::at(path, FilePosition::default().column(format!("{name}/{array}")), problem);
+        let fail =
+            |problem| Error::at_position(path, FilePosition::default().column(format!("{name}/{array}")), problem);
         let Some(info) = ArrayInfo::read(&directory) else { continue };
         let info = info.map_err(|detail| fail(Problem::Corrupt { detail }))?;
         let of_draws =

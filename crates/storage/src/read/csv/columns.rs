@@ -90,7 +90,7 @@ impl Heading {
                 Some(names) => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
                 None => format!("0 to {}, there being no header", self.count.saturating_sub(1)),
             };
-            Error::at(path, FilePosition::line(line), Problem::UnknownColumn { name, known })
+            Error::at_position(path, FilePosition::line(line), Problem::UnknownColumn { name, known })
         };
         match fields {
             Fields::Numbers(numbers) => match numbers.iter().find(|number| **number >= self.count) {
@@ -104,7 +104,7 @@ impl Heading {
                     let mut positions = known.filter(|(_, known)| *known == name).map(|(number, _)| number);
                     match (positions.next(), positions.next()) {
                         (Some(number), None) => Ok(number),
-                        (Some(_), Some(_)) => Err(Error::at(
+                        (Some(_), Some(_)) => Err(Error::at_position(
                             path,
                             FilePosition::line(line),
                             Problem::RepeatedColumn { name: name.clone() },

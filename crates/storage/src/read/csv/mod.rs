@@ -195,7 +195,7 @@ impl Csv {
 
     /// Sets the texts of missing values. The defaults are the empty text, `NA`, `N/A` and `?`.
     #[must_use]
-    pub fn missing_is<const N: usize>(self, tokens: [&str; N]) -> Self {
+    pub fn missing_values<const N: usize>(self, tokens: [&str; N]) -> Self {
         Self { tokens: tokens.map(String::from).to_vec(), ..self }
     }
 
@@ -239,7 +239,7 @@ impl Csv {
     /// Adds a leaf of integer codes with given levels, such as those of another file. Code i is `levels[i]`, and any
     /// other category is an error.
     #[must_use]
-    pub fn codes_of(self, leaf: &str, column: impl Into<Fields>, levels: &[String]) -> Self {
+    pub fn codes_with_levels(self, leaf: &str, column: impl Into<Fields>, levels: &[String]) -> Self {
         self.with(leaf, column.into(), Kind::Codes(Some(levels.to_vec())))
     }
 
@@ -252,7 +252,7 @@ impl Csv {
 
     /// Adds a one-hot leaf with given levels, such as those of another file.
     #[must_use]
-    pub fn one_hot_of(self, leaf: &str, column: impl Into<Fields>, levels: &[String]) -> Self {
+    pub fn one_hot_with_levels(self, leaf: &str, column: impl Into<Fields>, levels: &[String]) -> Self {
         self.with(leaf, column.into(), Kind::OneHot(Some(levels.to_vec())))
     }
 
@@ -260,7 +260,7 @@ impl Csv {
     /// of the same length. The parts together are the file.
     ///
     /// The file must not be compressed, its fields must not contain line breaks, and the separator must be a byte. The levels of categories
-    /// are given by [`codes_of`](Self::codes_of) or [`one_hot_of`](Self::one_hot_of), because a part need not have all of them.
+    /// are given by [`codes_with_levels`](Self::codes_with_levels) or [`one_hot_with_levels`](Self::one_hot_with_levels), because a part need not have all of them.
     ///
     /// # Examples
     ///
@@ -287,7 +287,7 @@ impl Csv {
         match self.leaves.iter().find(unknown) {
             Some(leaf) if self.part.is_some() => {
                 let value = format!("those of leaf `{}` are those of the part", leaf.name);
-                let range = "give the levels by `codes_of` or `one_hot_of`".into();
+                let range = "give the levels by `codes_with_levels` or `one_hot_with_levels`".into();
                 Err(Error::file(&self.path, Problem::OutOfRange { what: "the levels of categories", value, range }))
             }
             _ => Ok(()),
@@ -378,7 +378,7 @@ impl Csv {
         let record = records.current();
         if record.len() != heading.count {
             let problem = Problem::Ragged { found: record.len(), expected: heading.count };
-            return Err(Error::at(&self.path, FilePosition::line(records.line()), problem));
+            return Err(Error::at_position(&self.path, FilePosition::line(records.line()), problem));
         }
         for LeafCells { columns, cells } in leaves {
             for number in columns.iter() {
@@ -393,7 +393,11 @@ impl Csv {
                         CellError::Missing => Problem::Missing { text: String::from_utf8_lossy(text).into() },
                         CellError::Wrong(problem) => problem,
                     };
-                    Error::at(&self.path, FilePosition::line(records.line()).column(heading.label(*number)), problem)
+                    Error::at_position(
+                        &self.path,
+                        FilePosition::line(records.line()).column(heading.label(*number)),
+                        problem,
+                    )
                 })?;
             }
         }

@@ -76,7 +76,7 @@ impl<'a> Records<'a> {
                 self.allowance.set((left / LINE_SHARE).max(1));
                 Ok(())
             }
-            None => Err(Error::at(self.path, FilePosition::line(self.line()), exceeded(self.limit))),
+            None => Err(Error::at_position(self.path, FilePosition::line(self.line()), exceeded(self.limit))),
         }
     }
 
@@ -95,7 +95,7 @@ impl<'a> Records<'a> {
                         csv::ErrorKind::Io(error) => Problem::reading(error),
                         other => Problem::Corrupt { detail: format!("{other:?}") },
                     };
-                    Err(Error::at(self.path, FilePosition::line(line), problem))
+                    Err(Error::at_position(self.path, FilePosition::line(line), problem))
                 }
             },
             Kind::Spaced(lines) => {
@@ -224,7 +224,7 @@ fn skip_lines(path: &Path, reader: &mut dyn BufRead, count: u64, longest: u64) -
     let (mut bytes, mut line) = (0, Vec::new());
     for number in 1..=count {
         let length = read_line(reader, &mut line, longest)
-            .map_err(|problem| Error::at(path, FilePosition::line(number), problem))?;
+            .map_err(|problem| Error::at_position(path, FilePosition::line(number), problem))?;
         if length == 0 {
             break;
         }

@@ -46,7 +46,7 @@ fn mistakes_name_the_member_and_the_remedy() {
     parts(&message(data.columns(&["y"])), &["`y` holds NaN"]);
     parts(&message(data.columns(&["g", "z"])), &["3 rows"]);
     parts(&data.number("g").unwrap_err().to_string(), &["an array", "`columns`"]);
-    parts(&data.from_zero(&["g"]).unwrap_err().to_string(), &["row 0", "whole numbers from 1"]);
+    parts(&data.to_zero_based(&["g"]).unwrap_err().to_string(), &["row 0", "whole numbers from 1"]);
 }
 
 #[test]

@@ -42,12 +42,12 @@ fn stochastic_gradients_agree_with_collapsed_gibbs() {
     let data = small_data(1.3, 2);
     let exact = cells(&model(1.3, 2), &data, 500, 20_000, 1);
     let kernels = [
-        ("SGLD of logarithms", Kernel::minibatch(Sgld, 1e-2, 6), Support::Log, 20, 0.06),
-        ("SGLD with mirroring", Kernel::minibatch(Sgld, 1e-3, 6), Support::Mirrored, 60, 0.1),
+        ("SGLD of logarithms", Kernel::minibatch(Sgld, 1e-2, 6), FactorCoordinates::Log, 20, 0.06),
+        ("SGLD with mirroring", Kernel::minibatch(Sgld, 1e-3, 6), FactorCoordinates::Mirrored, 60, 0.1),
         (
             "HAMCMC of logarithms",
             Kernel::minibatch(Hamcmc { memory: 3, lambda: 10.0, gamma: InitialScale::Fixed(0.1) }, 0.1, 6),
-            Support::Log,
+            FactorCoordinates::Log,
             30,
             0.1,
         ),

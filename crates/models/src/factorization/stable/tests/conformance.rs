@@ -19,7 +19,7 @@ fn models() -> Vec<StableFactorization> {
         Kernel::full(Hmc::default(), 1e-3),
     ];
     let with = |(index, kernel): (usize, Kernel)| {
-        let support = if index % 2 == 0 { Support::Mirrored } else { Support::Log };
+        let support = if index % 2 == 0 { FactorCoordinates::Mirrored } else { FactorCoordinates::Log };
         gibbs.clone().kernel(kernel).support(support)
     };
     let mut models = vec![gibbs.clone(), gibbs.clone().known_w(vec![1.0; 8])];

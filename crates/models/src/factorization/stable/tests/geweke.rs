@@ -99,7 +99,7 @@ fn a_kernel_with_mirroring_and_latents_has_the_joint_distribution() {
 #[test]
 fn a_kernel_of_logarithms_and_latents_has_the_joint_distribution() {
     let kernel = Kernel::full(Mala::default(), 0.3);
-    assert_composite(&model(ALPHA, 2).kernel(kernel).support(Support::Log).latents_per_step(3), 1, 80_000);
+    assert_composite(&model(ALPHA, 2).kernel(kernel).support(FactorCoordinates::Log).latents_per_step(3), 1, 80_000);
 }
 
 #[test]

@@ -31,7 +31,9 @@ pub(super) fn small_data(alpha: f64, rank: usize) -> StableData {
 fn gradients_agree_with_differences() {
     let mut rng = StreamRng::seed_from_u64(4);
     let w: Vec<f64> = normal_start(8, 0.5, &mut rng).iter().map(|x| x.exp()).collect();
-    for (support, known) in [(Support::Mirrored, false), (Support::Log, false), (Support::Mirrored, true)] {
+    for (support, known) in
+        [(FactorCoordinates::Mirrored, false), (FactorCoordinates::Log, false), (FactorCoordinates::Mirrored, true)]
+    {
         let mut settings = model(1.3, 2).support(support);
         if known {
             settings = settings.known_w(w.clone());
@@ -45,10 +47,10 @@ fn gradients_agree_with_differences() {
         let layout = shape.layout().unwrap();
         let theta: Vec<f64> = match support {
             // Negative coordinates are those of the mirrored density.
-            Support::Mirrored => {
+            FactorCoordinates::Mirrored => {
                 normal_start(layout.dim(), 0.3, &mut rng).iter().map(|x| x.exp().copysign(*x)).collect()
             }
-            Support::Log => normal_start(layout.dim(), 0.5, &mut rng),
+            FactorCoordinates::Log => normal_start(layout.dim(), 0.5, &mut rng),
         };
         let mut evaluator = EntryEvaluator::new(Shared::new(model), layout);
         let weights = [3.0, 0.5, 2.0, 2.0];
@@ -79,7 +81,7 @@ fn the_normal_limit_is_the_normal_density() {
             next: 0,
         };
         let layout = shape.layout().unwrap();
-        let (data, support) = (Arc::new(data), Support::Mirrored);
+        let (data, support) = (Arc::new(data), FactorCoordinates::Mirrored);
         let model = StableModel { data, shape, alpha: 2.0, w_prior, h_prior, support, latents };
         let mut evaluator = EntryEvaluator::new(Shared::new(model), layout);
         let mut out = [0.0];

@@ -1,4 +1,4 @@
-//! Langevin proposals with a position-dependent matrix: see [`CorrectedLangevin`].
+//! Langevin proposals with a position-dependent matrix: see [`RiemannianMala`].
 
 use serde::{Deserialize, Serialize};
 use sgmcmc_gradient::{Error, ExactGradient, Layout, Oracle, Result};
@@ -53,17 +53,17 @@ use crate::step_size::StepContext;
 /// # Examples
 ///
 /// ```
-/// use sgmcmc::algorithms::{CorrectedLangevin, Metric};
+/// use sgmcmc::algorithms::{RiemannianMala, Metric};
 /// use sgmcmc::prelude::*;
 ///
 /// let model = Model::density(|x: Tensor<1>| x.square() * -0.5);
 /// let metric = Metric::diagonal(|theta, m| m[0] = 1.0 / (1.0 + theta[0] * theta[0]));
-/// let fit = mala(&model, &Dataset::none(), 0.5).dynamics(CorrectedLangevin::new(metric)).sample(&zeros([1]), 500)?;
+/// let fit = mala(&model, &Dataset::none(), 0.5).dynamics(RiemannianMala::new(metric)).sample(&zeros([1]), 500)?;
 /// assert!(fit.chains()[0].stat("acceptance_rate").is_some());
 /// # Ok::<(), sgmcmc::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct CorrectedLangevin {
+pub struct RiemannianMala {
     /// The matrix M(θ).
     pub metric: Metric,
     /// True if Γ is added to the drift.
@@ -72,7 +72,7 @@ pub struct CorrectedLangevin {
     pub adapt: Option<DualAveraging>,
 }
 
-impl CorrectedLangevin {
+impl RiemannianMala {
     /// Creates the algorithm with the matrix `metric`, the correction Γ and no adaptation.
     pub fn new(metric: Metric) -> Self {
         Self { metric, gamma: true, adapt: None }
@@ -154,7 +154,7 @@ pub struct State {
 
 impl_has_position_of_point!(State);
 
-impl CorrectedLangevin {
+impl RiemannianMala {
     /// Evaluates the root and the drift at `point`, for steps `epsilon`.
     fn local(&self, point: &Point, epsilon: &[f64], temperature: f64, work: &mut MetricWork) -> Result<LocalProposal> {
         let root = Root::new(&self.metric, &point.theta)?;
@@ -201,7 +201,7 @@ impl CorrectedLangevin {
     }
 }
 
-impl<G: ExactGradient> Dynamics<G> for CorrectedLangevin {
+impl<G: ExactGradient> Dynamics<G> for RiemannianMala {
     type State = State;
 
     fn check(&self) -> Result<()> {
