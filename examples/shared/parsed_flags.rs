@@ -1,6 +1,7 @@
 //! `--name value` flags with `--help` and `--quiet`, for the examples and for the paper replications of `crates/lab`.
 
 use std::fmt::Display;
+use std::path::Path;
 use std::str::FromStr;
 
 use sgmcmc::progress;
@@ -46,7 +47,10 @@ impl Flags {
     ///
     /// Returns an error if the value cannot be parsed.
     pub fn get<T: FromStr + Display>(&mut self, name: &str, default: T, purpose: &str) -> Result<T, String> {
-        self.help += &format!("  --{name:<15} {purpose} [{default}]\n");
+        self.help += &match default.to_string() {
+            none if none.is_empty() => format!("  --{name:<15} {purpose}\n"),
+            default => format!("  --{name:<15} {purpose} [{default}]\n"),
+        };
         match self.given.iter().position(|(given, _)| given == name) {
             None => Ok(default),
             Some(index) => {
@@ -64,8 +68,11 @@ impl Flags {
     pub fn finish(self) -> Result<ProgressOption, String> {
         if self.show_help {
             println!(
-                "{}\n\nflags, each but --help and --quiet followed by a value:\n{}  --{:<15} show no progress",
-                self.about, self.help, "quiet"
+                "{}\n\nusage: {} [--FLAG VALUE]... [--quiet] [--help]\n\nflags:\n{}  --{:<15} show no progress",
+                self.about,
+                program(),
+                self.help,
+                "quiet"
             );
             std::process::exit(0);
         }
@@ -75,4 +82,13 @@ impl Flags {
             None => Ok(progress::auto()),
         }
     }
+}
+
+/// Returns the name of the program, followed by that of its command if it has commands.
+fn program() -> String {
+    let mut arguments = std::env::args();
+    let path = arguments.next().unwrap_or_default();
+    let name = Path::new(&path).file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let command = arguments.next().filter(|argument| !argument.starts_with("--"));
+    [Some(name), command].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }

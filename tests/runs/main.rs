@@ -5,6 +5,7 @@ mod checkpoints;
 mod compose;
 mod interleaving;
 mod killed;
+mod labels;
 mod quickstart;
 mod reliability;
 mod sampling;

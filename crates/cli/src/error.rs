@@ -67,6 +67,9 @@ pub(crate) enum Error {
     /// A plot of one statistic or observed variable was requested with another number of names.
     #[error("this plot takes the name of one statistic or observed variable; {0} were given")]
     OneName(usize),
+    /// A plot of one value was requested for another number of values.
+    #[error("this plot shows one value; {0} were named: name one, such as 'beta[0]'")]
+    OneValue(usize),
     /// A plot cannot be drawn in the terminal.
     #[error("this kind of plot cannot be drawn in the terminal; name a file with --output plot.svg")]
     NeedsOutput,

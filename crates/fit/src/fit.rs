@@ -140,9 +140,7 @@ impl Fit {
     /// # Ok::<(), sgmcmc::Error>(())
     /// ```
     pub fn with_labels<L: Into<String>>(self, name: &str, labels: impl IntoIterator<Item = L>) -> Result<Self> {
-        let declared = self.layout.block(name)?.axes.first().cloned();
-        let axis = declared.unwrap_or_else(|| Axis::new(format!("{name}_dim_0"))).labels(labels);
-        self.with_axes(name, [axis])
+        Ok(Self { layout: self.layout.with_labels(name, labels)?, ..self })
     }
 
     /// Returns the names, shapes and ranges of the parameters.

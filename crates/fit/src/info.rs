@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Bias, Finding, ShardInfo};
-use crate::text::describe_settings;
+use crate::text::{describe_estimator, describe_settings};
 
 /// The decisions of automatic tuning, and what it found. Files keep it with the draws.
 ///
@@ -86,7 +86,8 @@ impl Communication {
 pub struct RunInfo {
     /// The algorithm and its settings, as a `Debug` text.
     pub algorithm: String,
-    /// The gradient estimator and its settings, as a `Debug` text.
+    /// The gradient estimator and its settings, as a `Debug` text. For control variates around a mode that was found,
+    /// " at the mode" follows.
     pub gradient: String,
     /// The step size and the temperature, as `Debug` texts.
     pub step_size: String,
@@ -113,9 +114,12 @@ pub struct RunInfo {
     /// The number of iterations of each chain whose log posterior was not finite. M interleaved chains share those of
     /// their run equally.
     pub undefined: Vec<u64>,
-    /// The run time of each chain in seconds, with burn-in. For a resumed chain, the time since it was resumed. M
-    /// interleaved chains share the time of their run equally.
+    /// The run time of each chain in seconds, with burn-in. For a resumed chain it includes the time before, up to the
+    /// checkpoint. M interleaved chains share the time of their run equally.
     pub seconds: Vec<f64>,
+    /// The number of draws that each chain is to make, for a run that is under way or was stopped. `None` if it is not
+    /// known.
+    pub planned: Option<usize>,
     /// The bias of the chains, if it was examined.
     pub bias: Bias,
     /// The decisions of automatic tuning. `None` if the settings were given.
@@ -144,6 +148,7 @@ impl Default for RunInfo {
             gradients: Vec::new(),
             undefined: Vec::new(),
             seconds: Vec::new(),
+            planned: None,
             bias: Bias::Unknown,
             tuning: None,
             shard: None,
@@ -160,10 +165,10 @@ impl RunInfo {
         describe_settings(&self.algorithm)
     }
 
-    /// Returns the gradient estimator and its settings in words, for instance "Control variate, scheme without
-    /// replacement (size 1 %)". Empty if they are not known.
+    /// Returns the gradient estimator and its settings in words, for instance "Control variates at the mode, minibatches
+    /// of 500 without replacement". Empty if they are not known.
     pub fn describe_gradient(&self) -> String {
-        describe_settings(&self.gradient)
+        describe_estimator(&self.gradient)
     }
 
     /// Returns the step size and the temperature in words, for instance "0.001 at temperature 1". Empty if they are not
@@ -174,6 +179,27 @@ impl RunInfo {
                 format!("{} at temperature {}", describe_settings(step_size), describe_settings(temperature))
             }
             None => describe_settings(&self.step_size),
+        }
+    }
+
+    /// Returns a statistic of the draws in words: "step size" for `weight`, and for `log_posterior` that it is estimated
+    /// from minibatches if it is. Other names are returned unchanged.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::fit::RunInfo;
+    ///
+    /// let info = RunInfo { minibatch: Some(500.0), ..RunInfo::default() };
+    /// assert_eq!(info.describe_statistic("log_posterior"), "log posterior, estimated from minibatches");
+    /// assert_eq!(RunInfo::default().describe_statistic("log_posterior"), "log posterior");
+    /// ```
+    pub fn describe_statistic<'n>(&self, name: &'n str) -> &'n str {
+        match name {
+            "weight" => "step size",
+            "log_posterior" if self.minibatch.is_some() => "log posterior, estimated from minibatches",
+            "log_posterior" => "log posterior",
+            name => name,
         }
     }
 

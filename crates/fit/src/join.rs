@@ -65,6 +65,7 @@ fn joined(one: RunInfo, other: RunInfo) -> RunInfo {
         gradients: join(one.gradients, other.gradients),
         undefined: join(one.undefined, other.undefined),
         seconds: [one.seconds, other.seconds].concat(),
+        planned: if one.planned == other.planned { one.planned } else { None },
         bias: if one.bias == other.bias { one.bias } else { Bias::Unknown },
         tuning: if one.tuning == other.tuning { one.tuning } else { None },
         shard: one.shard,

@@ -127,6 +127,7 @@ impl Fit {
         info.seconds = pick(&self.info.seconds, chains);
         info.iterations = pick(&self.info.iterations, chains);
         info.gradients = pick(&self.info.gradients, chains);
+        info.undefined = pick(&self.info.undefined, chains);
         Ok(fit)
     }
 
@@ -182,6 +183,8 @@ impl Fit {
         let mut fit = self.clone();
         fit.chains = self.chains.iter().zip(&kept).map(|(chain, (_, indices))| chain.only(indices)).collect();
         fit.groups = self.groups_of(&kept);
+        // The plan was for all draws.
+        fit.info.planned = None;
         fit
     }
 }
@@ -204,6 +207,7 @@ mod tests {
     use sgmcmc_gradient::mode::SearchOutcome;
 
     use super::*;
+    use crate::RunInfo;
 
     /// A fit of a positive number and a simplex, whose three values have two coordinates.
     fn fit(theta: Vec<f64>) -> Fit {
@@ -238,6 +242,25 @@ mod tests {
         for fit in [derived, fit] {
             assert_eq!(theta(&fit).len(), fit.layout().dim());
         }
+    }
+
+    #[test]
+    fn the_costs_follow_the_chains() {
+        let one = fit(vec![0.5]);
+        let two = Fit::new(one.layout().clone(), [one.chains(), one.chains()].concat()).unwrap();
+        let info = RunInfo {
+            iterations: vec![10, 20],
+            gradients: vec![11, 21],
+            undefined: vec![2, 3],
+            seconds: vec![0.5, 1.5],
+            ..RunInfo::default()
+        };
+        let last = two.with_info(info).only_chains(&[1]).unwrap();
+        let RunInfo { iterations, gradients, undefined, seconds, .. } = last.info();
+        assert_eq!(
+            (&iterations[..], &gradients[..], &undefined[..], &seconds[..]),
+            (&[20][..], &[21][..], &[3][..], &[1.5][..])
+        );
     }
 
     #[test]

@@ -1,5 +1,9 @@
 //! Words and numbers for readers.
 
+mod estimator;
+
+pub(crate) use estimator::describe_estimator;
+
 /// Returns `number` and `noun`, the noun in the plural unless `number` is 1. The plural is formed with an `s`.
 pub fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
@@ -269,27 +273,6 @@ mod tests {
             (
                 "Sgrld { metric: Metric { shape: Diagonal, gamma: \"by differences\", .. }, gamma: true }",
                 "Sgrld, metric (shape diagonal, gamma by differences), gamma on",
-            ),
-        ] {
-            assert_eq!(describe_settings(debug), expected);
-        }
-    }
-
-    #[test]
-    fn gradient_estimators_are_described_in_words() {
-        for (debug, expected) in [
-            ("FullGradient", "Full gradient"),
-            (
-                "MinibatchGradient { scheme: WithoutReplacement { size: Count(500) } }",
-                "Minibatch gradient, scheme without replacement (size 500)",
-            ),
-            (
-                "ControlVariate { scheme: WithoutReplacement { size: Proportion(0.01) }, center: None, recenter: Never }",
-                "Control variate, scheme without replacement (size 1 %), recenter never",
-            ),
-            (
-                "ControlVariate { scheme: Epochs { size: Count(8) }, center: Some([0.5, 1.0, 2.0, 3.0, 4.0]), recenter: EveryAtMean(100) }",
-                "Control variate, scheme epochs (size 8), center [0.5, 1.0, 2.0, … 5 in all], recenter every at mean 100",
             ),
         ] {
             assert_eq!(describe_settings(debug), expected);

@@ -146,7 +146,8 @@ impl Plotter<'_> {
     /// Returns an error if no chain recorded the statistic.
     pub fn statistic(&self, name: &str) -> Result<Plot> {
         let lines = statistic(self.fit, name).ok_or_else(|| self.unknown_statistic(name))?;
-        plot::over_iterations(&lines, &self.frame.titled(self.title.as_deref().unwrap_or(name)))
+        let title = self.title.as_deref().unwrap_or_else(|| self.fit.info().describe_statistic(name));
+        plot::over_iterations(&lines, &self.frame.titled(title))
     }
 
     /// Draws the prior and the posterior of one value.

@@ -2,7 +2,7 @@
 
 use sgmcmc_fit::{NoisePoint, NoiseReport, Thresholds};
 
-use crate::draws::{divergent, predictive, stored_prior};
+use crate::draws::{Probabilities, divergent, predictive, stored_prior};
 use crate::error::{Error, Result};
 use crate::plot::{self, Line, Plot};
 use crate::plotter::{Plotter, variable};
@@ -151,6 +151,33 @@ impl Plotter<'_> {
         let (observed, replications) = predictive(self.fit, name)?;
         let title = self.title.as_deref().unwrap_or(name);
         plot::predictive(&observed.values, &replications, &self.frame.titled(title))
+    }
+
+    /// Draws the share of ones among the observed values of a variable against its predicted probability: the mean of the
+    /// predictive draws. See [`plot::reliability`].
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the fit lacks observed data or predictive draws of the variable, if an observed value is
+    /// neither 0 nor 1, or if a mean is not a probability.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::fit::Predictions;
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
+    /// let fit = hmc(&model, &Dataset::none(), 0.5).sample(&zeros([1]), 2)?;
+    /// let drawn = Predictions { shape: vec![2, 3], values: vec![0.0, 1.0, 1.0, 0.0, 0.0, 1.0] };
+    /// let fit = fit.with_observed_data("y", &[0.0, 0.0, 1.0], &[3])?.with_posterior_predictive("y", &drawn)?;
+    /// assert!(fit.plot().reliability("y")?.svg().contains("predicted probability"));
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
+    pub fn reliability(&self, name: &str) -> Result<Plot> {
+        let Probabilities { predicted, outcomes } = Probabilities::new(self.fit, name)?;
+        let title = self.title.clone().unwrap_or_else(|| format!("reliability of {name}"));
+        plot::reliability(&predicted, outcomes, &self.frame.titled(title))
     }
 
     /// Draws the prior, from the draws stored in the group `prior`, and the posterior of one value.

@@ -114,7 +114,8 @@ impl Plotter<'_> {
                 POINTS / 2,
             )
         });
-        Ok(points.fold(TextChart::new(self.title.as_deref().unwrap_or(name)), TextChart::line))
+        let title = self.title.as_deref().unwrap_or_else(|| self.fit.info().describe_statistic(name));
+        Ok(points.fold(TextChart::new(title), TextChart::line))
     }
 
     /// Returns a chart of lines that `lines` computes from the draws of one value.

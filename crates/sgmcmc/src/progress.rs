@@ -98,13 +98,24 @@ impl Shown {
             let left = Duration::try_from_secs_f64(left).unwrap_or(Duration::ZERO);
             message = format!("{} left", indicatif::HumanDuration(left));
         }
-        if let Some(quality) = progress.quality {
-            message = join(message, quality.to_string());
-        }
-        if divergences > 0 {
-            message = join(message, format!("{divergences} divergent"));
+        let mut new = Vec::new();
+        new.extend(progress.quality.map(|quality| quality.to_string()));
+        new.extend(Some(format!("{divergences} divergent")).filter(|_| divergences > 0));
+        if !new.is_empty() {
+            let since = since(&rows().map(|row| row.resumed_from).collect::<Vec<_>>());
+            message = join(message, format!("{}{since}", new.join(", ")));
         }
         bar.set_message(message);
+    }
+}
+
+/// Returns the range of draws of the quality and the divergences, which do not include draws of before the chains were
+/// resumed from these iterations. Empty if no chain was.
+fn since(resumed_from: &[u64]) -> String {
+    match resumed_from.iter().copied().max() {
+        None | Some(0) => String::new(),
+        Some(last) if resumed_from.iter().all(|from| *from == last) => format!(" since iteration {last}"),
+        Some(_) => " since the run was resumed".into(),
     }
 }
 
@@ -154,5 +165,17 @@ impl Reporter for Bars {
         } else {
             bar.enable_steady_tick(Duration::from_millis(200));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::since;
+
+    #[test]
+    fn the_draws_that_are_assessed_are_named() {
+        assert_eq!(since(&[0, 0]), "");
+        assert_eq!(since(&[70, 70]), " since iteration 70");
+        assert_eq!(since(&[70, 0]), " since the run was resumed");
     }
 }

@@ -3,6 +3,7 @@
 mod bias;
 mod check;
 mod fits;
+mod groups;
 mod health;
 mod predictive;
 mod stein;

@@ -1,4 +1,4 @@
-//! Better means from the gradients at the draws. The table of all this is `examples/08_zero_variance.rs`.
+//! Better means from the gradients at the draws. The table of all this is `examples/10_zero_variance.rs`.
 
 use sgmcmc::algorithms::Sgld;
 use sgmcmc::diagnostics::control::Polynomial;

@@ -14,7 +14,7 @@ const PROBLEMS: u8 = 1;
 
 const HELP: &str = "\
 Examples:
-  Example: sgmcmc check fit.sgmcmc || echo 'run longer'
+  sgmcmc check fit.sgmcmc || echo 'run longer'
   sgmcmc check fit.sgmcmc beta --ess-per-chain 400         a stricter check of `beta`
   sgmcmc check fit.sgmcmc --json | jq .passed";
 

@@ -13,7 +13,7 @@ use sgmcmc_gradient::Constraint;
 use sgmcmc_gradient::text::printable;
 use sgmcmc_storage::fits;
 
-use super::print::print;
+use super::print::{note, print};
 use crate::error::Error;
 use crate::output;
 
@@ -112,6 +112,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut lines = Vec::new();
     let mut shards = Vec::with_capacity(paths.len());
     for path in paths {
+        note(&format!("reading {} …", path.to_string_lossy()));
         let fit = fits::open(path)?;
         let fit = constrained(fit, &constraints).map_err(|source| Error::Parameter { path: path.clone(), source })?;
         if fit.info().version.is_empty() && !fit.layout().is_constrained() {
@@ -123,6 +124,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         }
         shards.push(fit);
     }
+    note(&format!("combining {} by {} …", count(shards.len(), "shard"), method.name()));
     let options = CombineOptions { seed: *seed, tempering: inflated.then_some(Tempering::Inflated) };
     let fit = combine_fits(&shards, method.as_ref(), options)?;
     match output {

@@ -58,6 +58,8 @@ pub(crate) struct Arguments {
 /// The estimates of one fit.
 struct Model {
     name: String,
+    elpd: f64,
+    se: f64,
     elpd_i: Vec<f64>,
     p: f64,
     loo: Option<Loo>,
@@ -76,16 +78,23 @@ impl Model {
         Ok(match criterion {
             Criterion::Loo => {
                 let loo = pointwise.loo()?;
-                let (text, elpd_i, p) = (loo.to_string(), loo.elpd_i.clone(), loo.p);
-                Self { name, elpd_i, p, unreliable: loo.above, loo: Some(loo), text }
+                let (text, elpd_i) = (loo.to_string(), loo.elpd_i.clone());
+                let Loo { elpd, se, p, .. } = loo;
+                Self { name, elpd, se, elpd_i, p, unreliable: loo.above, loo: Some(loo), text }
             }
             Criterion::Waic => {
                 let waic = pointwise.waic()?;
                 let text = waic.to_string();
-                let Waic { elpd_i, p, above, .. } = waic;
-                Self { name, elpd_i, p, unreliable: above, loo: None, text }
+                let Waic { elpd, se, elpd_i, p, above, .. } = waic;
+                Self { name, elpd, se, elpd_i, p, unreliable: above, loo: None, text }
             }
         })
+    }
+
+    /// Returns the row of a model that is not compared with others.
+    fn alone(&self) -> ComparedModel {
+        let Self { elpd, se, p, .. } = *self;
+        ComparedModel { index: 0, elpd, se, p, difference: 0.0, difference_se: 0.0, weight: 1.0 }
     }
 }
 
@@ -103,8 +112,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         models.iter_mut().zip(paths).for_each(|(model, path)| model.name = path);
     }
     if let [model] = &models[..] {
-        let table = pareto_table(std::slice::from_ref(model));
-        return print(&format!("{}\n{table}", model.text));
+        let row = [model.alone()];
+        return match arguments.format {
+            Format::Csv => print_complete(&csv(&row, &models)),
+            Format::Json => print_complete(&json(&row, &models)),
+            Format::Table | Format::Markdown => print(&format!("{}\n{}", model.text, pareto_table(&models))),
+        };
     }
     let estimates: Vec<ModelEstimates<'_>> =
         models.iter().map(|model| ModelEstimates { elpd_i: &model.elpd_i, p: model.p }).collect();

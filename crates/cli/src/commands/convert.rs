@@ -8,6 +8,7 @@ use sgmcmc_gradient::text::printable;
 use sgmcmc_storage::fits;
 
 use super::print::{print, warn};
+use super::source::Selection;
 use crate::error::Error;
 use crate::output;
 
@@ -29,6 +30,8 @@ pub(crate) struct Arguments {
     pub(crate) fit: PathBuf,
     /// The output; its extension gives the format
     pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(super) selection: Selection,
     /// Replace weighted draws by draws of equal weight, for tools that do not support weights
     #[arg(long)]
     pub(crate) resample: bool,
@@ -39,13 +42,13 @@ pub(crate) struct Arguments {
 
 /// Writes the fit in another format.
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let Arguments { fit, output, force, resample } = arguments;
+    let Arguments { fit, output, selection, force, resample } = arguments;
     // Check the name before reading the fit, which can take long.
     if fits::Format::from_name(output).is_none() {
         return Err(Error::UnknownExtension(output.clone()));
     }
     output::check(fit, output, *force)?;
-    let mut read = fits::open(fit)?;
+    let mut read = selection.open(fit)?;
     let format = fits::Format::from_name(output);
     if *resample {
         read = read.resampled();

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use sgmcmc_storage::fits;
 
 use super::print::print;
+use super::source::Part;
 use crate::error::Error;
 
 /// The exit code of fits that differ.
@@ -28,6 +28,8 @@ pub(crate) struct Arguments {
     /// Compare these parameters only: names, elements, patterns and exclusions
     #[arg(value_name = "PARAMETER")]
     parameters: Vec<String>,
+    #[command(flatten)]
+    part: Part,
     /// Require the same draws, bit for bit
     #[arg(long)]
     exact: bool,
@@ -36,7 +38,7 @@ pub(crate) struct Arguments {
 /// Prints the differences.
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let read = |path: &PathBuf| {
-        let fit = fits::open(path)?;
+        let fit = arguments.part.open(path)?;
         if arguments.parameters.is_empty() {
             return Ok(fit);
         }

@@ -49,14 +49,16 @@ pub(crate) enum Kind {
     LooPit,
     /// Predictive check of an observed variable
     Predictive,
+    /// Share of ones against the predicted probability of an observed variable with the values 0 and 1
+    Reliability,
 }
 
 const HELP: &str = "\
-Without --output, the kinds marked (terminal) are drawn as text. `statistic`, `loo-pit` and `predictive` take the name of a
-statistic or of an observed variable instead of parameters.
+Without --output, the kinds marked (terminal) are drawn as text. `statistic`, `loo-pit`, `predictive` and `reliability` take
+the name of a statistic or of an observed variable instead of parameters.
 
 Examples:
-  Example: sgmcmc plot trace fit.sgmcmc 'beta[5]'           in the terminal
+  sgmcmc plot trace fit.sgmcmc 'beta[5]'           in the terminal
   sgmcmc plot trace fit.sgmcmc 'beta[5]' -o trace.svg
   sgmcmc plot forest fit.sgmcmc 'beta*' '~beta[0]' -o forest.svg
   sgmcmc plot statistic fit.sgmcmc log_posterior";
@@ -114,7 +116,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
 impl Kind {
     /// Returns whether the arguments after the fit are parameters.
     fn takes_parameters(self) -> bool {
-        !matches!(self, Self::Statistic | Self::LooPit | Self::Predictive | Self::ParetoK | Self::Energy)
+        !matches!(
+            self,
+            Self::Statistic | Self::LooPit | Self::Predictive | Self::Reliability | Self::ParetoK | Self::Energy
+        )
     }
 }
 
@@ -131,7 +136,10 @@ impl Arguments {
             plotter = plotter.title(title);
         }
         let all: Vec<&str> = names.iter().map(String::as_str).collect();
-        let one = || all.first().copied().unwrap_or_default();
+        let one = || match all[..] {
+            [name] => Ok(name),
+            _ => Err(Error::OneValue(all.len())),
+        };
         let plot = match self.kind {
             Kind::Trace => plotter.trace("*"),
             Kind::Density => plotter.density("*"),
@@ -143,12 +151,13 @@ impl Arguments {
             Kind::Forest => plotter.forest(&[]),
             Kind::Pair => plotter.pair(&all),
             Kind::Parallel => plotter.parallel(&all),
-            Kind::Prior => plotter.stored_prior(one()),
+            Kind::Prior => plotter.stored_prior(one()?),
             Kind::Energy => plotter.energy(),
             Kind::Statistic => plotter.statistic(self.name(names, "log_posterior")?),
             Kind::ParetoK => plotter.pareto_k(),
             Kind::LooPit => plotter.loo_pit(self.name(names, "")?),
             Kind::Predictive => plotter.predictive(self.name(names, "")?),
+            Kind::Reliability => plotter.reliability(self.name(names, "")?),
         };
         Ok(plot?)
     }
@@ -167,7 +176,7 @@ impl Arguments {
         let mut charts = Vec::new();
         if self.kind == Kind::Statistic {
             let name = self.name(names, "log_posterior")?;
-            charts.push(self.titled(fit, name).text_statistic(name)?);
+            charts.push(self.titled(fit, fit.info().describe_statistic(name)).text_statistic(name)?);
         } else {
             let shown = if self.kind.takes_parameters() { names } else { return Err(Error::NeedsOutput) };
             for name in shown.iter().take(CHARTS) {

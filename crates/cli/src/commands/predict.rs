@@ -7,9 +7,9 @@ use clap::Args;
 use sgmcmc_diagnostics::{describe_weighted, quantiles};
 use sgmcmc_fit::{Fit, Variable, count};
 use sgmcmc_gradient::text::{csv_cell, printable, printable_json};
-use sgmcmc_storage::fits;
 
 use super::print::{print, print_complete};
+use super::source::Part;
 use super::summary::Format;
 use crate::error::Error;
 
@@ -29,6 +29,8 @@ pub(crate) struct Arguments {
     fit: PathBuf,
     /// The predicted variable [default: the only one]
     variable: Option<String>,
+    #[command(flatten)]
+    part: Part,
     /// The group of arrays
     #[arg(long, default_value = "posterior_predictive", value_name = "NAME")]
     group: String,
@@ -60,7 +62,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     if !(arguments.width > 0.0 && arguments.width < 1.0) {
         return Err(Error::Probability(arguments.width));
     }
-    let fit = fits::open(&arguments.fit)?;
+    let fit = arguments.part.open(&arguments.fit)?;
     let variable = find(&fit, arguments)?;
     let rows = rows(&fit, variable, arguments.width);
     match arguments.format {

@@ -1,6 +1,6 @@
 //! Standard output.
 
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
 use sgmcmc_gradient::text::printable_lines;
@@ -11,6 +11,14 @@ use crate::error::Error;
 /// Prints a text for humans. Control characters in names and paths are escaped.
 pub(super) fn print(text: &str) -> Result<ExitCode, Error> {
     write_out(&printable_lines(text)).map_err(Error::Output)
+}
+
+/// Prints the stage of a long computation to standard error, if it is a terminal.
+pub(super) fn note(text: &str) {
+    if std::io::stderr().is_terminal() {
+        // An error of standard error cannot be reported.
+        let _ = writeln!(std::io::stderr(), "{}", printable_lines(text));
+    }
 }
 
 /// Prints a warning to standard error.

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use clap::Args;
 use sgmcmc_fit::Fit;
 use sgmcmc_gradient::text::printable;
-use sgmcmc_storage::fits;
 
 use super::print::print;
+use super::source::Selection;
 use crate::error::Error;
 use crate::output;
 
@@ -18,6 +18,8 @@ pub(crate) struct Arguments {
     /// The fit; several fits make a page that compares them
     #[arg(required = true, num_args = 1.., value_name = "FIT")]
     pub(crate) fits: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) selection: Selection,
     /// The output file [default: the name of the fit with the extension .html, or comparison.html]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -41,7 +43,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     for path in &arguments.fits {
         output::check(path, &output, arguments.force)?;
     }
-    let fits = arguments.fits.iter().map(fits::open).collect::<Result<Vec<Fit>, _>>()?;
+    let fits = arguments.fits.iter().map(|path| arguments.selection.open(path)).collect::<Result<Vec<Fit>, _>>()?;
     let names: Vec<String> = arguments.fits.iter().map(|path| name(path)).collect();
     match &fits[..] {
         [fit] => {

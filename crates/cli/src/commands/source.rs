@@ -83,7 +83,41 @@ impl FitAndParameters {
     }
 }
 
+/// A part of the draws and of the parameters, for commands whose arguments are files.
+#[derive(Args, Debug)]
+pub(super) struct Selection {
+    #[command(flatten)]
+    pub(super) part: Part,
+    /// The parameters to use, such as 'beta*,W[0,2],~z' [default: all]
+    #[arg(long, value_name = "LIST")]
+    pub(super) parameters: Option<String>,
+}
+
+impl Selection {
+    /// Reads a fit and selects the chains, draws and parameters.
+    pub(super) fn open(&self, path: &Path) -> Result<Fit, Error> {
+        let fit = self.part.open(path)?;
+        let Some(list) = &self.parameters else { return Ok(fit) };
+        fit.select(&patterns(list)).map_err(|source| Error::Parameter { path: path.to_owned(), source })
+    }
+}
+
+/// Splits a list of patterns at the commas that are not between brackets.
+fn patterns(list: &str) -> Vec<&str> {
+    let mut depth = 0_i32;
+    let separates = |c: char| {
+        depth += i32::from(c == '[') - i32::from(c == ']');
+        c == ',' && depth == 0
+    };
+    list.split(separates).map(str::trim).filter(|pattern| !pattern.is_empty()).collect()
+}
+
 impl Part {
+    /// Reads a fit and selects the chains and draws.
+    pub(super) fn open(&self, path: &Path) -> Result<Fit, Error> {
+        self.of(fits::open(path)?).map_err(|source| Error::Parameter { path: path.to_owned(), source })
+    }
+
     /// Returns the part of a fit.
     pub(super) fn of(&self, mut fit: Fit) -> Result<Fit, sgmcmc_gradient::Error> {
         if !self.chains.is_empty() {
@@ -96,5 +130,16 @@ impl Part {
             fit = fit.thinned(self.thin as usize);
         }
         Ok(fit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::patterns;
+
+    #[test]
+    fn lists_are_split_between_brackets_only() {
+        assert_eq!(patterns("beta*, W[0,2],~z"), ["beta*", "W[0,2]", "~z"]);
+        assert!(patterns(" ,").is_empty());
     }
 }

@@ -57,7 +57,7 @@ const HELP: &str = "\
 ess_tail is the smaller effective sample size of the quantiles at 11 % and 89 %, as in ArviZ 1.x (Stan: 5 % and 95 %).
 
 Examples:
-  Example: sgmcmc summary fit.sgmcmc beta sigma --format markdown
+  sgmcmc summary fit.sgmcmc beta sigma --format markdown
   sgmcmc summary fit.sgmcmc --sort r_hat --top 10          the ten worst parameters
   sgmcmc summary fit.sgmcmc 'beta[0]' 'W[*,2]' '~W[0,2]'   elements, patterns and exclusions
   sgmcmc summary chain-*.csv --skip 500 --median           several files as chains of one fit";

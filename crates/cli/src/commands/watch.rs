@@ -1,5 +1,6 @@
 //! `sgmcmc watch`: a run under way, from another terminal.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
 use std::path::PathBuf;
@@ -7,7 +8,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use sgmcmc_fit::{ChainDraws, ChainOutcome, Fit, Summary, SummaryOptions, SummaryOrder};
+use sgmcmc_fit::{ChainDraws, ChainOutcome, Fit, SummaryOptions, SummaryOrder, count};
 use sgmcmc_gradient::text::{printable, printable_lines};
 use sgmcmc_report::{Plots, Report};
 use sgmcmc_storage::fits;
@@ -22,8 +23,8 @@ RUN is the directory of the checkpoints of a run, or the files to which it write
 checkpoint or flush. The command ends when all chains have their draws, or with Ctrl-C, which does not touch the run.
 
 Examples:
-  Example: sgmcmc watch checkpoints
-  sgmcmc watch checkpoints 'beta[age]' --every 10
+  sgmcmc watch checkpoints
+  sgmcmc watch checkpoints 'beta*' '~beta[0]' --every 10
   sgmcmc watch checkpoints --html run.html       a page that reloads itself";
 
 #[derive(Args, Debug)]
@@ -31,8 +32,10 @@ Examples:
 pub(crate) struct Arguments {
     /// The directory of checkpoints, or the file or directory of draws
     run: PathBuf,
-    /// The value whose trace and effective sample size are drawn [default: the one with the worst R-hat]
-    parameter: Option<String>,
+    /// The parameters of the table: names, elements, patterns and exclusions [default: all]. The traces and effective sample
+    /// sizes of the three with the worst R-hat are drawn, without names those of the worst one
+    #[arg(value_name = "PARAMETER")]
+    parameters: Vec<String>,
     /// Seconds between two looks at the run
     #[arg(long, default_value_t = 2.0, value_name = "SECONDS")]
     every: f64,
@@ -49,6 +52,9 @@ pub(crate) struct Arguments {
     #[arg(long)]
     force: bool,
 }
+
+/// The largest number of named values whose traces are drawn.
+const TRACES: usize = 3;
 
 /// The times of the first and the last look at a run, and the draws at the first one.
 struct Begin {
@@ -107,9 +113,23 @@ impl Arguments {
         let mut text = String::new();
         let total = draws(fit);
         let rate = (total - begin.draws.min(total)) as f64 / begin.at.elapsed().as_secs_f64();
-        let _ = write!(text, "{}: {total} draws of {}", printable(&name(self)), fit.describe_chains());
+        let planned = fit.info().planned.map(|draws| draws.saturating_mul(fit.chains().len()));
+        let _ = write!(text, "{}: {}", printable(&name(self)), count(total, "draw"));
+        if let Some(planned) = planned.filter(|planned| *planned > total) {
+            let _ = write!(text, " (of {planned})");
+        }
+        let _ = write!(text, " of {}", fit.describe_chains());
         if rate > 0.0 && total > begin.draws {
             let _ = write!(text, ", {rate:.1} per second");
+            let left = planned.map(|planned| planned.saturating_sub(total) as f64 / rate);
+            if let Some(left) = left.filter(|left| *left > 0.0).and_then(|left| Duration::try_from_secs_f64(left).ok())
+            {
+                let _ = write!(text, ", {} left", in_words(left));
+            }
+        }
+        let divergences = divergences(fit);
+        if divergences > 0 {
+            let _ = write!(text, ", {}", count(divergences, "divergent transition"));
         }
         text.push('\n');
         for (number, (chain, outcome)) in fit.chains().iter().zip(fit.outcomes()).enumerate() {
@@ -119,7 +139,7 @@ impl Arguments {
                 ChainOutcome::Failed(_) => "failed",
             };
             let last = chain.iterations().last().copied().unwrap_or(0);
-            let _ = writeln!(text, "  chain {number}: {} draws, iteration {last}, {state}", chain.len());
+            let _ = writeln!(text, "  chain {number}: {}, iteration {last}, {state}", count(chain.len(), "draw"));
         }
         if fit.chains().iter().all(|chain| chain.len() < 4) {
             text.push_str("\ntoo few draws for a table\n");
@@ -127,7 +147,12 @@ impl Arguments {
         }
         let options = SummaryOptions { order: SummaryOrder::RHat, top: Some(self.top), ..SummaryOptions::default() };
         let failed = |source| Error::Parameter { path: self.run.clone(), source };
-        let summary = fit.summary_with(&options).map_err(failed)?;
+        let selected = if self.parameters.is_empty() {
+            Cow::Borrowed(fit)
+        } else {
+            Cow::Owned(fit.select(&self.parameters).map_err(failed)?)
+        };
+        let summary = selected.summary_with(&options).map_err(failed)?;
         // The warnings are about a finished fit.
         let table = summary.to_string();
         let is_warning = |line: &str| summary.warnings().iter().any(|warning| warning == line);
@@ -136,23 +161,31 @@ impl Arguments {
             let _ = writeln!(text, "{}", printable_lines(line));
         }
         text.push('\n');
-        let name = match &self.parameter {
-            Some(name) => name.clone(),
-            None => worst(&summary),
-        };
-        let title = |what: &str| format!("{}: {what}", printable(&name));
-        let (trace, ess) = (title("trace of each chain"), title("ESS of bulk and tails against draws"));
-        let trace = fit.plot().title(trace).text_trace(&name)?;
-        let ess = fit.plot().title(ess).text_ess_evolution(&name)?;
         let colors = colors && std::env::var_os("NO_COLOR").is_none();
-        let _ = writeln!(text, "{}\n{}", trace.size(72, 8).colors(colors), ess.size(72, 6).colors(colors));
+        for name in summary.names().iter().take(if self.parameters.is_empty() { 1 } else { TRACES }) {
+            let title = |what: &str| format!("{}: {what}", printable(name));
+            let (trace, ess) = (title("trace of each chain"), title("ESS of bulk and tails against draws"));
+            let trace = fit.plot().title(trace).text_trace(name)?;
+            let ess = fit.plot().title(ess).text_ess_evolution(name)?;
+            let _ = writeln!(text, "{}\n{}", trace.size(72, 8).colors(colors), ess.size(72, 6).colors(colors));
+        }
         Ok(text)
     }
 }
 
-/// Returns the name of the first value of a summary.
-fn worst(summary: &Summary) -> String {
-    summary.names().first().cloned().unwrap_or_default()
+/// Returns the number of draws whose transition diverged, as Hamiltonian algorithms record it.
+fn divergences(fit: &Fit) -> usize {
+    let diverging = fit.chains().iter().filter_map(|chain| chain.stat("diverging"));
+    diverging.flatten().filter(|value| **value > 0.0).count()
+}
+
+/// Returns a duration in its two largest units.
+fn in_words(time: Duration) -> String {
+    match time.as_secs() {
+        s @ 0..60 => format!("{s} s"),
+        s @ 60..3600 => format!("{} min {} s", s / 60, s % 60),
+        s => format!("{} h {} min", s / 3600, s / 60 % 60),
+    }
 }
 
 /// Returns the name of the run.

@@ -44,6 +44,11 @@ fn models_are_compared() {
         (json[1]["diff"].as_f64().unwrap() - 5.0).abs() < 1e-9 && json[0]["weight"].as_f64().unwrap() > 0.99,
         "{json}"
     );
+    let json = stdout(&sgmcmc(&["compare", text(&one), "-f", "json"]));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((json[0]["diff"].as_f64(), json[0]["weight"].as_f64()), (Some(0.0), Some(1.0)), "{json}");
+    let csv = stdout(&sgmcmc(&["compare", text(&one), "-f", "csv"]));
+    assert_eq!((csv.lines().count(), csv.lines().next().unwrap().starts_with(",elpd,se")), (2, true), "{csv}");
     let alone = stdout(&sgmcmc(&["compare", text(&one)]));
     assert!(alone.starts_with("elpd_loo -5.8"), "{alone}");
 }
@@ -59,6 +64,9 @@ fn fits_are_compared() {
     let agree = sgmcmc(&["diff", text(&one), text(&chains)]);
     assert_eq!((agree.status.code(), stdout(&agree).contains("agree within Monte Carlo error")), (Some(0), true));
     assert_eq!(sgmcmc(&["diff", text(&one), text(&chains), "--exact"]).status.code(), Some(1));
+    // The first chains of both are the same.
+    let part = sgmcmc(&["diff", text(&one), text(&apart), "--chains", "0", "--exact"]);
+    assert_eq!(part.status.code(), Some(0), "{}", stdout(&part));
     let differ = sgmcmc(&["diff", text(&one), text(&apart), "mu"]);
     assert_eq!(differ.status.code(), Some(1));
     assert!(stdout(&differ).starts_with("1 of 1 common value differs"), "{}", stdout(&differ));
@@ -80,6 +88,11 @@ fn predictions_are_shown_with_their_coverage() {
     for (found, expected) in numbers.into_iter().zip([1.5, (1.0_f64 / 12.0).sqrt(), 1.055, 1.945, 1.25, 0.25]) {
         assert!((found - expected).abs() < 0.04, "{found} {expected}: {csv}");
     }
+    // Draws of every chain are left out with their predictions.
+    let part = stdout(&sgmcmc(&["predict", text(&path), "-f", "csv", "--skip", "999", "--chains", "0"]));
+    let one: Vec<&str> = part.lines().nth(1).unwrap().split(',').collect();
+    let first = fits::open(&path).unwrap().chains()[0].element(0)[999];
+    assert_eq!(one[1].parse::<f64>().unwrap(), first, "{part}");
     let unknown = sgmcmc(&["predict", text(&path), "z"]);
     assert!(stderr(&unknown).contains("name one of `y`"), "{}", stderr(&unknown));
 }
@@ -99,6 +112,19 @@ fn groups_are_kept_by_the_formats_that_have_groups() {
             assert_eq!(read.group(&group.name), Some(group), "{name}");
         }
     }
+    let part = folder.path().join("part.sgmcmc");
+    let selection = ["--chains", "1", "--skip", "100", "--thin", "9", "--parameters", "beta[1],mu"];
+    let converted = sgmcmc(&[&["convert", text(&path), text(&part)], &selection[..]].concat());
+    assert_eq!(converted.status.code(), Some(0), "{}", stderr(&converted));
+    let read = fits::open(&part).unwrap();
+    assert_eq!((read.chains().len(), read.chains()[0].len()), (1, 100));
+    let (first, whole) = (read.chains()[0].rows().next().unwrap(), original.chains()[1].rows().nth(100).unwrap());
+    assert_eq!(first, [whole[2], whole[0]]);
+    let page = folder.path().join("part.html");
+    let report = sgmcmc(&[&["report", text(&path), "-o", text(&page)], &selection[..]].concat());
+    assert_eq!(report.status.code(), Some(0), "{}", stderr(&report));
+    let page = std::fs::read_to_string(&page).unwrap();
+    assert!(page.contains("data-name=\"beta[1]\"") && !page.contains("data-name=\"beta[0]\""));
     let root = std::fs::read_to_string(folder.path().join("fit.zarr/zarr.json")).unwrap();
     assert!(root.contains("created_at"), "{root}");
 }

@@ -45,6 +45,8 @@ fn plots_are_files_or_text() {
     for (arguments, part) in [
         (&["plot", "energy", text(&path), "-o", "x.svg"][..], "no statistic `energy`"),
         (&["plot", "prior", text(&path), "mu", "-o", "x.svg"], "with_prior"),
+        (&["plot", "prior", text(&path), "b*", "-o", "x.svg"], "3 were named"),
+        (&["plot", "reliability", text(&path), "y", "-o", "x.svg"], "not all 0 or 1"),
         (&["plot", "trace", text(&path), "gamma"], "gamma"),
         (&["plot", "trace", text(&path), "-o", text(&file)], "--force"),
         (&["plot", "trace", text(&path), "-o", "x.pdf"], ".svg"),

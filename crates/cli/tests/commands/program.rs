@@ -53,10 +53,24 @@ fn help_has_examples_for_every_command() {
     let help = sgmcmc(&["--help"]);
     assert_eq!(help.status.code(), Some(0));
     assert!(stdout(&help).contains("Examples:") && stdout(&help).contains("Exit codes:"));
-    for command in
-        ["summary", "check", "report", "convert", "info", "plot", "compare", "diff", "predict", "completions", "man"]
-    {
-        assert!(stdout(&sgmcmc(&[command, "--help"])).contains(&format!("Example: sgmcmc {command}")), "{command}");
+    let commands = [
+        "summary",
+        "check",
+        "report",
+        "convert",
+        "info",
+        "plot",
+        "watch",
+        "compare",
+        "diff",
+        "predict",
+        "completions",
+        "man",
+    ];
+    for command in commands {
+        let help = stdout(&sgmcmc(&[command, "--help"]));
+        let (one, several) = (format!("Example: sgmcmc {command}"), format!("Examples:\n  sgmcmc {command}"));
+        assert!(help.contains(&one) != help.contains(&several), "{command}: {help}");
     }
 }
 

@@ -1,5 +1,10 @@
 //! `sgmcmc watch`.
 
+use sgmcmc_fit::sink::Draw;
+use sgmcmc_fit::{ChainDraws, Fit, RunInfo};
+use sgmcmc_gradient::Layout;
+use sgmcmc_storage::fits;
+
 use crate::{saved, sgmcmc, stderr, stdout, text};
 
 #[test]
@@ -20,8 +25,31 @@ fn a_run_is_shown_once_or_until_it_ends() {
     assert_eq!(refused.status.code(), Some(2));
     let chosen = stdout(&sgmcmc(&["watch", text(&fit), "beta[1]", "--once"]));
     assert!(chosen.contains("beta[1]: trace"), "{chosen}");
+    let chosen = stdout(&sgmcmc(&["watch", text(&fit), "b*", "~beta[1]", "--once"]));
+    assert!(chosen.contains("beta[0]: trace") && chosen.contains("beta[2]: trace"), "{chosen}");
+    assert!(!chosen.contains("beta[1]") && !chosen.contains("mu"), "{chosen}");
     let unknown = sgmcmc(&["watch", text(&fit), "gamma", "--once"]);
     assert!(unknown.status.code() == Some(2) && stderr(&unknown).contains("gamma"));
     let missing = sgmcmc(&["watch", "no-such-run"]);
     assert!(missing.status.code() == Some(2) && stderr(&missing).contains("no-such-run"));
+}
+
+#[test]
+fn the_plan_and_the_divergences_of_a_run_are_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut chain = ChainDraws::new(1, vec!["diverging".to_owned()]);
+    let stats = [&[1.0][..], &[0.0], &[1.0]];
+    for (iteration, stats) in (1..).zip(stats) {
+        chain.push(&Draw { iteration, values: &[0.5], weight: 1.0, log_posterior: 0.0, stats }).unwrap();
+    }
+    let fit = Fit::new(Layout::vector("x", 1), vec![chain]).unwrap();
+    let planned = |fit: Fit| fit.with_info(RunInfo { planned: Some(40), ..RunInfo::default() });
+    let fit = planned(fit);
+    let path = folder.path().join("fit.sgmcmc");
+    fits::save(&fit, &path).unwrap();
+    let shown = stdout(&sgmcmc(&["watch", text(&path), "--once"]));
+    assert!(shown.contains("3 draws (of 40) of 1 chain, 2 divergent transitions"), "{shown}");
+    fits::replace(&planned(fit.first(1)), &path).unwrap();
+    let shown = stdout(&sgmcmc(&["watch", text(&path), "--once"]));
+    assert!(shown.contains(": 1 draw (of 40)") && shown.contains("chain 0: 1 draw, iteration 1"), "{shown}");
 }

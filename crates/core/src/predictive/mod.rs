@@ -1,5 +1,6 @@
-//! Predictive draws and simulation-based calibration.
+//! Predictive draws, the groups of arrays of a fit, and simulation-based calibration.
 
+mod groups;
 mod replications;
 mod sbc;
 

@@ -43,6 +43,9 @@ pub struct Cursor {
     pub undefined: u64,
     /// The number of such iterations at the end of the chain so far.
     pub undefined_now: u64,
+    /// The time in seconds that the chain has taken.
+    #[serde(default)]
+    pub seconds: f64,
 }
 
 /// The part of the fingerprint of a run that a reader of its draws needs.
@@ -81,7 +84,8 @@ struct Head {
 /// # Ok::<(), sgmcmc::Error>(())
 /// ```
 pub fn saved_fit(store: &dyn CheckpointStore, chains: impl IntoIterator<Item = usize>) -> Result<Option<Fit>> {
-    let (mut draws, mut outcomes, mut common) = (Vec::new(), Vec::new(), None::<Head>);
+    let (mut draws, mut outcomes, mut seconds) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut planned, mut common) = (None, None::<Head>);
     for chain in chains {
         let Some(bytes) = store.load(chain)? else { continue };
         let saved: Saved = decode(unseal(&bytes)?)?;
@@ -100,8 +104,10 @@ pub fn saved_fit(store: &dyn CheckpointStore, chains: impl IntoIterator<Item = u
         })?;
         let Some(head) = head else { continue };
         let share = saved.planned.div_ceil(recorded.len().max(1));
+        seconds.extend(recorded.iter().map(|_| saved.cursor.seconds / recorded.len() as f64));
         for chain in recorded {
             let complete = share > 0 && chain.len() >= share;
+            planned = planned.max((share > 0).then_some(share));
             outcomes.push(if complete { ChainOutcome::Complete } else { ChainOutcome::Stopped });
             draws.push(chain);
         }
@@ -114,7 +120,8 @@ pub fn saved_fit(store: &dyn CheckpointStore, chains: impl IntoIterator<Item = u
     if draws.is_empty() {
         return Ok(None);
     }
-    let info = RunInfo { algorithm, gradient, observations, seed, burn_in, thin, ..RunInfo::default() };
+    let info =
+        RunInfo { algorithm, gradient, observations, seed, burn_in, thin, seconds, planned, ..RunInfo::default() };
     Ok(Some(Fit::new(layout, draws)?.with_outcomes(outcomes)?.with_info(info)))
 }
 

@@ -135,6 +135,18 @@ impl Layout {
         Ok(self)
     }
 
+    /// Labels the positions of the parameter `name`, which has one dimension. A name of the dimension is kept.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no such parameter, if it does not have one dimension, or if there is not one label for
+    /// each of its values.
+    pub fn with_labels<L: Into<String>>(self, name: &str, labels: impl IntoIterator<Item = L>) -> Result<Self> {
+        let declared = self.block(name)?.axes.first().cloned();
+        let axis = declared.unwrap_or_else(|| Axis::new(format!("{name}_dim_0"))).labels(labels);
+        self.with_axes(name, [axis])
+    }
+
     /// Returns this layout with the axes of the parameters of `other` that have the same names and shapes.
     #[must_use]
     pub fn with_axes_of(mut self, other: &Self) -> Self {

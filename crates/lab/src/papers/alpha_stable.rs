@@ -16,6 +16,7 @@ use sgmcmc::models::factorization::{FactorCoordinates, Kernel, StableData, Stabl
 
 use crate::Result;
 use crate::papers::flags::Flags;
+use crate::papers::stages::Stages;
 
 /// Runs the comparison.
 pub(super) fn run(arguments: &[String]) -> Result<()> {
@@ -30,7 +31,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let factor = flags.get("factor", 1.0, "factor of the step sizes")?;
     let lambda = flags.get("lambda", 200.0, "regularization of HAMCMC, above the negative curvatures")?;
     let newton = flags.get("hamcmc-step-size", 0.02, "step size of HAMCMC")?;
-    flags.finish()?;
+    let stages = Stages::new(&flags.finish()?);
     let model = StableFactorization::new(alpha, rank);
     let truth = model.simulate(rows, columns, 1)?;
     let data = StableData::complex(rows, columns, &truth.x)?;
@@ -54,6 +55,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
         runs.push((name, words, h * factor, model.clone().kernel(kernel).support(support), steps, last));
     }
     for (name, words, h, model, steps, last) in runs {
+        stages.begin(&format!("{name}, {words} factors: {steps} steps"));
         let begin = Instant::now();
         let mut sampler = model.sampler(&data)?;
         let (mut log_mean, mut acceptance, mut count) = (vec![0.0; rows * columns], 0.0, 0.0);

@@ -21,6 +21,7 @@ use crate::Result;
 use crate::papers::data_directory;
 use crate::papers::flags::Flags;
 use crate::papers::ratings;
+use crate::papers::stages::Stages;
 
 /// Runs the comparison.
 pub(super) fn run(arguments: &[String]) -> Result<()> {
@@ -33,7 +34,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let factor = flags.get("factor", 1.0, "factor of the step sizes")?;
     let prior = flags.get("prior", "wishart".to_owned(), "wishart, or gamma for Gamma(1, 300)")?;
     let dir = data_directory(&mut flags)?;
-    flags.finish()?;
+    let stages = Stages::new(&flags.finish()?);
     let ratings = ratings::read(&set, &dir)?;
     ratings.print_note();
     let (train, test) = ratings.entries.split(0.9, 1)?;
@@ -68,6 +69,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
         ("HAMCMC", 0.05, Some(Kernel::minibatch(hamcmc, 0.05 * factor, minibatch))),
     ];
     for (name, h, kernel) in kernels {
+        stages.begin(&format!("{name}: {seconds} seconds"));
         let model = match kernel {
             None => model.clone(),
             Some(kernel) => model.clone().kernel(kernel).hyper_interval(10),

@@ -18,6 +18,7 @@ mod qnhmc_mnist;
 mod ratings;
 mod sgld_a9a;
 mod sgld_mixture;
+mod stages;
 
 use crate::Result;
 use flags::Flags;

@@ -31,6 +31,7 @@ use crate::papers::data_directory;
 use crate::papers::figure::{self, Axis, Panel, Series};
 use crate::papers::flags::Flags;
 use crate::papers::ratings;
+use crate::papers::stages::Stages;
 use crate::ranks::Transport;
 
 /// The names of the algorithms.
@@ -122,7 +123,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let mut flags = Flags::parse(arguments, "Matrix factorization of MovieLens-1M in blocks, on several ranks.")?;
     let settings = Settings::read(&mut flags)?;
     let figure = flags.get("figure", "target/movielens.svg".to_owned(), "file of the figure")?;
-    flags.finish()?;
+    let stages = Stages::new(&flags.finish()?);
     let transport = Transport::best();
     let ratings = ratings::read("ml-1m", &settings.directory)?;
     ratings.print_note();
@@ -130,9 +131,9 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     println!("{rows} users, {columns} films, {count} ratings; {} factors; ranks over {transport}\n", settings.factors);
     let mut claims = Vec::new();
     if !settings.throughput {
-        claims.extend(errors(&settings, transport, arguments, &figure)?);
+        claims.extend(errors(&settings, transport, arguments, &figure, stages)?);
     }
-    claims.extend(throughput(&settings, transport, arguments)?);
+    claims.extend(throughput(&settings, transport, arguments, stages)?);
     println!();
     let mut failed = 0;
     for (claim, holds) in claims {
@@ -148,8 +149,11 @@ fn errors(
     transport: Transport,
     arguments: &[String],
     figure: &str,
+    stages: Stages,
 ) -> Result<Vec<(String, bool)>> {
+    stages.begin(&format!("all algorithms on {RANKS} ranks"));
     let several = traces(&transport.run(RANKS, "movielens", arguments)?)?;
+    stages.begin("all algorithms on one machine");
     let single = traces(&Transport::Threads.run(1, "movielens", &with_flag("blocks", "1", arguments))?)?;
     println!(
         "{:<8} {:>10} {:>9} {:>14} {:>16} {:>15}",
@@ -185,10 +189,16 @@ fn with_flag(name: &str, value: &str, arguments: &[String]) -> Vec<String> {
 }
 
 /// Measures the iterations per second of 1 and 2 ranks.
-fn throughput(settings: &Settings, transport: Transport, arguments: &[String]) -> Result<Vec<(String, bool)>> {
+fn throughput(
+    settings: &Settings,
+    transport: Transport,
+    arguments: &[String],
+    stages: Stages,
+) -> Result<Vec<(String, bool)>> {
     let arguments = with_flag("throughput", "true", arguments);
     let mut rates = Vec::new();
     for ranks in [1, 2] {
+        stages.begin(&format!("iterations per second of {ranks} rank(s)"));
         let found = traces(&transport.run(ranks, "movielens", &arguments)?)?;
         let rate = |trace: &Trace| trace.rows.last().map_or(f64::NAN, |row| row[0] / row[1]);
         rates.push(found.iter().map(rate).collect::<Vec<_>>());

@@ -24,6 +24,7 @@ use crate::papers::data_directory;
 use crate::papers::data_files::or_synthetic;
 use crate::papers::figure::{self, Axis, Panel, Series};
 use crate::papers::flags::Flags;
+use crate::papers::stages::Stages;
 
 const MINIBATCH: usize = 1000;
 /// The number of users of the data set, for synthetic data.
@@ -79,7 +80,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let every: u64 = flags.get("every", 10, "iterations per evaluation of the score")?;
     let dir = data_directory(&mut flags)?;
     let figure = flags.get("figure", "target/msweb.svg".to_owned(), "file of the figure")?;
-    flags.finish()?;
+    let stages = Stages::new(&flags.finish()?);
     if seeds == 0 || every == 0 || iterations < every {
         return Err("use at least one seed, and at least one evaluation".into());
     }
@@ -93,6 +94,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
         "method", "seed", "test score", "posterior mean", "clusters", "components", "seconds"
     );
     for method in &methods {
+        stages.begin(&format!("{}: {seeds} runs of {iterations} iterations", method.name));
         let runs: Vec<Course> = (1..=seeds)
             .into_par_iter()
             .map(|seed| course(method, &train, &test, seed, iterations, every).map_err(|error| error.to_string()))

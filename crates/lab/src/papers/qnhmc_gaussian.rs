@@ -31,6 +31,7 @@ use crate::Result;
 use crate::papers::figure::{self, Axis, Panel, Series};
 use crate::papers::flags::Flags;
 use crate::papers::normals::normals;
+use crate::papers::stages::Stages;
 
 /// The largest lag of the autocorrelations.
 const LAGS: usize = 500;
@@ -72,7 +73,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let iterations = flags.get("iterations", 100_000, "iterations, of which the second half is used")?;
     let learn = flags.get("learn", 2000, "iterations in which QNHMC learns its matrix")?;
     let figure = flags.get("figure", "target/qnhmc_gaussian.svg".to_owned(), "file of the figure")?;
-    flags.finish()?;
+    let stages = Stages::new(&flags.finish()?);
 
     // Σ⁻¹ = (I − 11ᵀ/(4 + d))/4.
     let share = 1.0 / (4.0 + d as f64);
@@ -88,10 +89,10 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let continual = Qnhmc { adaptation: Adaptation::Continual, ..frozen.clone() };
     let ensemble = HmcBfgs { steps, ..HmcBfgs::default() };
     let runs = [
-        measure("HMC", Hmc { steps, ..Hmc::default() }, &target, h, &start, iterations)?,
-        measure("HMC-BFGS", ensemble, &target, h, &start, iterations)?,
-        measure("QNHMC", frozen.clone(), &target, h, &start, iterations)?,
-        measure("QNHMC, continual", continual, &target, h, &start, iterations)?,
+        measure("HMC", Hmc { steps, ..Hmc::default() }, &target, h, &start, iterations, stages)?,
+        measure("HMC-BFGS", ensemble, &target, h, &start, iterations, stages)?,
+        measure("QNHMC", frozen.clone(), &target, h, &start, iterations, stages)?,
+        measure("QNHMC, continual", continual, &target, h, &start, iterations, stages)?,
     ];
     // The step sizes are adapted for twice as many iterations as C. The number of leapfrog steps varies, because with
     // large steps a fixed number may be close to a period.
@@ -100,9 +101,9 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let whitening = Qnhmc { mass: QuasiNewtonMass::Whitening, ..adapted.clone() };
     let plain = Hmc { steps, jitter, adapt, ..Hmc::default() };
     let tuned = [
-        measure("HMC, tuned", plain, &target, h, &start, iterations)?,
-        measure("QNHMC, tuned", adapted, &target, h, &start, iterations)?,
-        measure("QNHMC, whitening", whitening, &target, h, &start, iterations)?,
+        measure("HMC, tuned", plain, &target, h, &start, iterations, stages)?,
+        measure("QNHMC, tuned", adapted, &target, h, &start, iterations, stages)?,
+        measure("QNHMC, whitening", whitening, &target, h, &start, iterations, stages)?,
     ];
 
     println!(
@@ -153,7 +154,9 @@ fn measure<D: Dynamics<FullGradient> + Clone + std::fmt::Debug + 'static>(
     h: f64,
     start: &Tensor<1>,
     iterations: usize,
+    stages: Stages,
 ) -> Result<Run> {
+    stages.begin(&format!("{name}: {iterations} iterations"));
     let mut sampler = Builder::new(target.clone(), dynamics, FullGradient, h).seed(1).start(start)?;
     let mut run = Run {
         name,

@@ -43,6 +43,7 @@ use crate::papers::data_directory;
 use crate::papers::data_files::or_synthetic;
 use crate::papers::figure::{self, Axis, Panel, Series};
 use crate::papers::flags::Flags;
+use crate::papers::stages::Stages;
 
 const PIXELS: usize = 784;
 
@@ -133,7 +134,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let epsilon = flags.get("epsilon", 0.0, "one step size for all methods; 0 for adaptation")?;
     let figure = flags.get("figure", "target/qnhmc_mnist.svg".to_owned(), "file of the figure")?;
     let dir = data_directory(&mut flags)?;
-    flags.finish()?;
+    let stages = Stages::new(&flags.finish()?);
     let adapt = (epsilon <= 0.0).then(|| DualAveraging::new(warm_up));
     let plan = Plan { warm_up, draws, epsilon: if epsilon > 0.0 { epsilon } else { 0.01 } };
 
@@ -146,6 +147,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     .prior(|beta: Tensor<1>| Normal::new(0.0, PRIOR_SD).log_prob(beta).sum());
     let posterior = model.with(&train.dataset()?);
 
+    stages.begin("search for the posterior mode");
     let mode = LbfgsSearch::default().run(posterior.evaluator(&zeros([PIXELS]))?.as_mut(), &[0.0; PIXELS])?;
     println!("mode: {mode}");
     let limit = |beta: &[f64]| 2.0 / train.largest_curvature(beta).sqrt();
@@ -164,10 +166,10 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let mass = QuasiNewtonMass::Published { covariance: Covariance::IDENTITY };
     let quasi = Qnhmc { mass, ..whitening.clone() };
     let results = [
-        measure("HMC", Hmc { steps: 5, adapt, ..Hmc::default() }, &posterior, &test, plan)?,
-        measure("HMC-BFGS", ensemble, &posterior, &test, plan)?,
-        measure("QNHMC", quasi, &posterior, &test, plan)?,
-        measure("whitening", whitening, &posterior, &test, plan)?,
+        measure("HMC", Hmc { steps: 5, adapt, ..Hmc::default() }, &posterior, &test, plan, stages)?,
+        measure("HMC-BFGS", ensemble, &posterior, &test, plan, stages)?,
+        measure("QNHMC", quasi, &posterior, &test, plan, stages)?,
+        measure("whitening", whitening, &posterior, &test, plan, stages)?,
     ];
     // On a Gaussian, the log posterior is that of the mode minus half a χ² variable with one degree of freedom per
     // weight.
@@ -181,6 +183,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     results.iter().for_each(|run| run.print(level));
     let error = test.error(&test.probabilities(&mode.theta).collect::<Vec<_>>());
     println!("{:<10} {:>80.4}", "descent", error);
+    stages.begin("reference");
     reference(&posterior, &test, plan)?;
     println!();
     figure::save(&figure, &[panel("log posterior over time", &results)])?;
@@ -260,7 +263,9 @@ fn measure<D: Dynamics<FullGradient> + Clone + std::fmt::Debug + 'static>(
     posterior: &Posterior<Tensor<1>, Labeled>,
     test: &Digits,
     plan: Plan,
+    stages: Stages,
 ) -> Result<Measured> {
+    stages.begin(&format!("{name}: {} iterations", plan.warm_up + plan.draws as u64));
     let h = plan.epsilon * plan.epsilon;
     let mut sampler = Builder::new(posterior.clone(), dynamics, FullGradient, h).seed(1).start(&zeros([PIXELS]))?;
     let names = sampler.chain().stat_names();

@@ -26,6 +26,7 @@ use crate::papers::data_directory;
 use crate::papers::data_files::or_synthetic;
 use crate::papers::figure::{self, Axis, Panel, Series};
 use crate::papers::flags::Flags;
+use crate::papers::stages::Stages;
 
 const MINIBATCH: usize = 10;
 const COVARIATES: usize = 123;
@@ -47,7 +48,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let h = flags.get("step", 5e-5, "the first step size")?;
     let dir = data_directory(&mut flags)?;
     let figure = flags.get("figure", "target/sgld_a9a.svg".to_owned(), "file of the figure")?;
-    flags.finish()?;
+    let stages = Stages::new(&flags.finish()?);
     let data = or_synthetic(datasets::a9a(&dir), || datasets::a9a_like(32_561, 1))?.train;
     let model = Model::new(|w: Weights, r: Labeled| {
         let logits = r.x.matmul(w.beta.unsqueeze_dim(1)).squeeze_dim::<1>(1) + w.bias;
@@ -59,6 +60,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let (mut joints, mut accuracies) = (vec![Vec::new(); SWEEPS.len()], vec![Vec::new(); SWEEPS.len()]);
     let mut modes = Vec::new();
     for run in 0..runs {
+        stages.begin(&format!("run {} of {runs}", run + 1));
         let (train, test) = data.split(0.8, run)?;
         let n = train.observations();
         let steps = Polynomial { a: h * 1000.0_f64.powf(0.55), b: 1000.0, gamma: 0.55 };
@@ -99,13 +101,13 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let remaining = (mode - at(&joints, last)) / (mode - at(&joints, 0));
     let gap = at(&accuracies, last) - at(&accuracies, FIRST_SWEEP);
     println!("{:>7} {mode:>15.4}\n", "mode");
-    let panel = |title: &str, values: &[Vec<f64>]| {
+    let panel = |title: &'static str, values: &[Vec<f64>]| {
         let points = SWEEPS.iter().enumerate().map(|(evaluation, sweeps)| (*sweeps, at(values, evaluation))).collect();
-        let mean = Series { name: String::new(), color: 0, dots: false, points };
+        let mean = Series { name: "mean".into(), color: 0, dots: false, points };
         let points =
             SWEEPS.iter().zip(values).flat_map(|(sweeps, values)| values.iter().map(|value| (*sweeps, *value)));
-        let runs = Series { name: String::new(), color: 1, dots: true, points: points.collect() };
-        let (x, y) = (Axis { label: "sweeps", log: false }, Axis { label: "", log: false });
+        let runs = Series { name: "single runs".into(), color: 1, dots: true, points: points.collect() };
+        let (x, y) = (Axis { label: "sweeps", log: false }, Axis { label: title, log: false });
         Panel { title: title.into(), x, y, series: vec![runs, mean] }
     };
     let panels = [panel("log joint per observation", &joints), panel("accuracy on the test set", &accuracies)];

@@ -157,13 +157,13 @@ fn panels(
         Panel {
             title: "density of θ₂".into(),
             x: axis("θ₂", false),
-            y: axis("", false),
+            y: axis("density", false),
             series: vec![series("drawn", 0, false, marginal(drawn)), series("exact", 1, false, marginal(exact))],
         },
         Panel {
             title: "variance of a step".into(),
             x: axis("h", true),
-            y: axis("", true),
+            y: axis("variance", true),
             series: (1..4).map(|k| series(names[k - 1], k - 1, false, variance(k))).collect(),
         },
         Panel {

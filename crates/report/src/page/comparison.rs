@@ -125,5 +125,5 @@ fn values(page: Gallery, fits: &[(&str, &Fit)]) -> Result<Gallery> {
         densities.push(plot::density(&chains, &weights, &Frame::new(name.as_str()).size(380, 220).legend(false))?);
     }
     let title = format!("{} in all fits", count(common.len(), "value"));
-    Ok(page.section("Parameters", &text).plots("Forest", "", &[forest]).plots(&title, "", &densities))
+    Ok(page.section("Parameters", &text).wide_plot("Forest", forest).plots(&title, "", &densities))
 }

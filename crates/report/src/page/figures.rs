@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use sgmcmc_diagnostics::Description;
-use sgmcmc_fit::{Fit, Summary, Thresholds};
+use sgmcmc_fit::{Fit, Summary, Thresholds, count};
 
 use super::Report;
 use super::html::{Escaped, number};
 use super::selection;
-use crate::draws::{divergent, predictive, stored_prior};
+use crate::draws::{Probabilities, divergent, predictive, stored_prior};
 use crate::error::Result;
 use crate::plot::{self, Frame, Plot, Prior};
 use crate::plotter::{ValueDraws, interval, statistic, statistics as names, variable};
@@ -62,6 +62,42 @@ pub(super) fn overview(fit: &Fit, summary: &Summary, selected: &[usize]) -> Resu
             html += "</div>";
         }
     }
+    html += "</div>";
+    let worst = selected.iter().max_by(|a, b| excess(a).total_cmp(&excess(b)));
+    if let Some(&worst) = worst {
+        html += &evolution(fit, worst)?;
+    }
+    Ok(html + &divergences(fit, &shown)?)
+}
+
+/// Returns the effective sample sizes and R-hat of a value against the number of draws.
+fn evolution(fit: &Fit, index: usize) -> Result<String> {
+    let chains = ValueDraws::new(fit, index).chains;
+    let name = fit.layout().value_name(index);
+    let thresholds = Thresholds::default();
+    let least = thresholds.ess_per_chain * chains.len() as f64;
+    let mut html = format!(
+        "<h3>Convergence</h3><p class=\"hint\">Of <code>{}</code>, the value with the worst R-hat or ESS, after the first draws.</p><div class=\"grid\">",
+        Escaped(&name)
+    );
+    html += &figure(&plot::ess_evolution(&chains, least, &panel(format!("ESS of {name}")))?);
+    html += &figure(&plot::r_hat_evolution(&chains, thresholds.r_hat, &panel(format!("R-hat of {name}")))?);
+    Ok(html + "</div>")
+}
+
+/// Returns parallel coordinates of the values `shown`, if a transition diverged.
+fn divergences(fit: &Fit, shown: &[usize]) -> Result<String> {
+    let divergent = divergent(fit);
+    let number = divergent.iter().flatten().filter(|diverged| **diverged).count();
+    if number == 0 || shown.len() < 2 {
+        return Ok(String::new());
+    }
+    let variables: Vec<_> = shown.iter().map(|&index| variable(fit, index)).collect();
+    let mut html = format!(
+        "<h3>Divergences</h3><p class=\"hint\">{} in color. Where their lines come together, the algorithm cannot follow the posterior.</p><div class=\"wide\">",
+        count(number, "divergent transition")
+    );
+    html += &figure(&plot::parallel(&variables, &divergent, &Frame::new("").size(640, 300))?);
     Ok(html + "</div>")
 }
 
@@ -77,9 +113,9 @@ pub(super) fn statistics(fit: &Fit) -> Result<String> {
         let Some(first) = finite.next() else { continue };
         let constant = finite.all(|value| value.to_bits() == first.to_bits());
         if constant {
-            constants.push(format!("{} {}", title(fit, name), super::html::short(*first)));
+            constants.push(format!("{} {}", fit.info().describe_statistic(name), super::html::short(*first)));
         } else {
-            html += &figure(&plot::over_iterations(&lines, &panel(title(fit, name)))?);
+            html += &figure(&plot::over_iterations(&lines, &panel(fit.info().describe_statistic(name)))?);
         }
     }
     let energies: Vec<&[f64]> = fit.chains().iter().filter_map(|chain| chain.stat("energy")).collect();
@@ -96,16 +132,6 @@ pub(super) fn statistics(fit: &Fit) -> Result<String> {
         let _ = write!(html, "<p class=\"hint\">The first {MAX_STATISTICS} of {} statistics.</p>", names.len());
     }
     Ok(html)
-}
-
-/// Returns the title of a statistic.
-fn title<'n>(fit: &Fit, name: &'n str) -> &'n str {
-    match name {
-        "weight" => "step size",
-        "log_posterior" if fit.info().minibatch.is_some() => "log posterior, estimated from minibatches",
-        "log_posterior" => "log posterior",
-        name => name,
-    }
 }
 
 impl Report<'_> {
@@ -179,6 +205,9 @@ impl Report<'_> {
             let name = &variable.name;
             if let Ok((observed, replications)) = predictive(self.fit, name) {
                 html += &figure(&plot::predictive(&observed.values, &replications, &panel(name.as_str()))?);
+            }
+            if let Ok(Probabilities { predicted, outcomes }) = Probabilities::new(self.fit, name) {
+                html += &figure(&plot::reliability(&predicted, outcomes, &panel(format!("reliability of {name}")))?);
             }
             if let Ok(transforms) = self.fit.loo_pit(name) {
                 html += &figure(&plot::integral_transforms(&transforms, &panel(format!("LOO-PIT of {name}")))?);

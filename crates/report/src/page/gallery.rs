@@ -63,10 +63,20 @@ impl Gallery {
 
     /// Adds an article with plots side by side to the last section.
     #[must_use]
-    pub fn plots(mut self, heading: &str, text: &str, plots: &[Plot]) -> Self {
+    pub fn plots(self, heading: &str, text: &str, plots: &[Plot]) -> Self {
+        self.article(heading, text, plots, "grid")
+    }
+
+    /// Adds an article with a plot that scrolls on a narrow screen.
+    pub(super) fn wide_plot(self, heading: &str, plot: Plot) -> Self {
+        self.article(heading, "", &[plot], "wide")
+    }
+
+    /// Adds an article whose plots are in an element of the class `class`.
+    fn article(mut self, heading: &str, text: &str, plots: &[Plot], class: &str) -> Self {
         let figures: String = plots.iter().map(|plot| format!("<figure>{}</figure>", plot.inline())).collect();
         let article = format!(
-            "<article><h3>{}</h3><p>{}</p><div class=\"grid\">{figures}</div></article>\n",
+            "<article><h3>{}</h3><p>{}</p><div class=\"{class}\">{figures}</div></article>\n",
             Escaped(heading),
             words(text)
         );

@@ -182,7 +182,9 @@ pub(super) fn summary(summary: &Summary, fit: &Fit, selected: &[usize], worst_fi
             Ok(_) => format!("<a href=\"#parameters\" data-show=\"{name}\">{name}</a>"),
             Err(_) => name.to_string(),
         };
-        let _ = write!(html, "<tr><th scope=\"row\" title=\"{title}\">{name}</th>");
+        let hint =
+            if selected.binary_search(&index).is_ok() { "" } else { ": no plots, others have a worse R-hat or ESS" };
+        let _ = write!(html, "<tr><th scope=\"row\" title=\"{title}{hint}\">{name}</th>");
         for value in [row.mean, row.sd, row.eti89_lb, row.eti89_ub] {
             let _ = write!(html, "<td>{}</td>", number(value));
         }

@@ -1,10 +1,11 @@
 //! Tests of the page with valid and with degenerate fits.
 
 use sgmcmc_fit::sink::Draw;
-use sgmcmc_fit::{ChainDraws, Finding, Fit, Health, RunInfo, Severity, TuningRecord};
+use sgmcmc_fit::{ChainDraws, Finding, Fit, Health, Predictions, RunInfo, Severity, TuningRecord};
 use sgmcmc_gradient::Layout;
 
 use super::Report;
+use crate::draws::Probabilities;
 use crate::plot::Prior;
 use crate::{Plots, error::Error};
 
@@ -224,4 +225,45 @@ fn names_do_not_change_how_the_page_is_shown() {
     for svg in figures(&page) {
         roxmltree::Document::parse(svg).unwrap();
     }
+}
+
+#[test]
+fn the_overview_has_the_convergence_of_the_worst_value_and_the_divergences() {
+    // The chains disagree on the last value.
+    let apart =
+        fit("beta", 3, 2, 200, |chain, draw, i| scrambled(chain, draw, i) + if i == 2 { chain as f64 } else { 0.0 });
+    let page = Report::new(&apart).limit(2).html().unwrap();
+    for part in ["aria-label=\"ESS of beta[2]\"", "aria-label=\"R-hat of beta[2]\"", "title=\"beta[2]\""] {
+        assert!(page.contains(part), "the page has no {part}");
+    }
+    assert_eq!(page.matches(": no plots, others have").count(), 1);
+    assert!(!page.contains("Divergences"));
+    let mut chain = ChainDraws::new(2, vec!["diverging".to_owned()]);
+    for draw in 0..50 {
+        let values = [scrambled(0, draw, 0), scrambled(0, draw, 1)];
+        let stats = [f64::from(draw == 7)];
+        chain
+            .push(&Draw { iteration: draw as u64 + 1, values: &values, weight: 1.0, log_posterior: 0.0, stats: &stats })
+            .unwrap();
+    }
+    let fit = Fit::new(Layout::vector("x", 2), vec![chain]).unwrap();
+    let page = Report::new(&fit).html().unwrap();
+    assert!(page.contains("1 divergent transition in color") && page.contains("class=\"wide\""));
+}
+
+#[test]
+fn predicted_probabilities_are_means_of_draws() {
+    let fit = fit("beta", 1, 1, 4, scrambled);
+    let drawn = Predictions { shape: vec![4, 2], values: vec![0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0] };
+    let with = |observed: &[f64]| {
+        let fit = fit.clone().with_observed_data("y", observed, &[2]).unwrap();
+        fit.with_posterior_predictive("y", &drawn).unwrap()
+    };
+    let binary = with(&[0.0, 1.0]);
+    let Probabilities { predicted, outcomes } = Probabilities::new(&binary, "y").unwrap();
+    assert_eq!((predicted, outcomes), (vec![0.25, 0.75], &[0.0, 1.0][..]));
+    assert!(Report::new(&binary).html().unwrap().contains("aria-label=\"reliability of y\""));
+    let other = with(&[0.5, 1.0]);
+    assert!(other.plot().reliability("y").unwrap_err().to_string().contains("not all 0 or 1"));
+    assert!(!Report::new(&other).html().unwrap().contains("reliability"));
 }

@@ -14,7 +14,8 @@ const BINS: usize = 20;
 const MAX_CHAINS: usize = 16;
 
 /// Draws rank histograms: the ranks of the draws of each chain among the draws of all chains. If all chains have the
-/// same distribution, the bars of each chain are close to its horizontal line.
+/// same distribution, the bars of each chain are close to its horizontal line. With one chain there is nothing to compare;
+/// the plot is a message.
 ///
 /// # Errors
 ///
@@ -40,6 +41,10 @@ pub(crate) fn draw<C: AsRef<[f64]>>(area: &Area<'_>, frame: &Frame, chains: &[C]
         chains.iter().map(|chain| chain.as_ref().iter().copied().filter(|v| v.is_finite()).collect()).collect();
     if range_of(pooled(&finite), 0.0).is_none() {
         return message(area, frame.title(), "no finite draws");
+    }
+    // The ranks of one chain among its own draws have the same histogram for all draws.
+    if finite.iter().filter(|chain| !chain.is_empty()).count() < 2 {
+        return message(area, frame.title(), "ranks compare chains: there is only one");
     }
     let bins = BINS.min(pooled(&finite).count());
     let counts = rank_histogram(&finite, bins);

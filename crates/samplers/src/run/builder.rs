@@ -7,7 +7,7 @@ use sgmcmc_gradient::minibatch::IntoScheme;
 use sgmcmc_gradient::{ModeFinder, Result, Target};
 
 use super::checkpoint::{CheckpointInterval, CheckpointStore, Checkpoints};
-use super::plan::Plan;
+use super::plan::{Labels, Plan};
 use super::progress::ProgressOption;
 use super::stop::StopSignal;
 use super::{FindMode, Minibatched, NoMode};
@@ -36,6 +36,7 @@ use crate::threshold::SamplingThreshold;
 /// | [`find_mode`](Self::find_mode) | only with control variates | search for the posterior mode, and start there |
 /// | [`gibbs`](Self::gibbs), [`update`](Self::update) | none | updates of some parameters or latent variables after every step, in this order |
 /// | [`hold`](Self::hold) | none | parameters that the dynamics do not move |
+/// | [`labels`](Self::labels) | none | names of the positions of a parameter |
 /// | [`sampling_threshold`](Self::sampling_threshold) | none | sampling threshold from which draws are kept |
 /// | [`progress`](Self::progress) | off | progress reports |
 /// | [`stop_on`](Self::stop_on) | none | signal that ends chains early |
@@ -327,6 +328,28 @@ impl<T, D, G, M> Builder<T, D, G, M> {
     #[must_use]
     pub fn hold(mut self, name: impl Into<String>) -> Self {
         self.plan.held.push(name.into());
+        self
+    }
+
+    /// Labels the positions of the parameter `name`, which has one dimension. The labels stand in the fit, in files to
+    /// which draws are streamed, and in checkpoints, where `sgmcmc watch` shows them.
+    ///
+    /// Labels are not part of the identity of a run: a checkpoint is resumed with other labels, too. A parameter that does
+    /// not exist, or has another number of values, is an error of [`sample`](Self::sample).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::prelude::*;
+    ///
+    /// let model = Model::density(|theta: Tensor<1>| theta.square().sum() * -0.5);
+    /// let run = ula(&model, &Dataset::none(), 0.1).labels("theta", ["age", "income"]);
+    /// assert_eq!(run.sample(&zeros([2]), 50)?.layout().value_names(), ["theta[age]", "theta[income]"]);
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
+    #[must_use]
+    pub fn labels<L: Into<String>>(mut self, name: impl Into<String>, labels: impl IntoIterator<Item = L>) -> Self {
+        self.plan.labels.push(Labels::new(name, labels));
         self
     }
 

@@ -35,8 +35,6 @@ pub(super) struct RunningChain<S> {
     draws: usize,
     checkpointer: Option<Checkpointer>,
     clock: ProgressClock,
-    /// The time of the start and of all turns.
-    computing: Duration,
 }
 
 impl<S: Sink> RunningChain<S> {
@@ -51,17 +49,19 @@ impl<S: Sink> RunningChain<S> {
         let start = Instant::now();
         let Task { index, stats, mut checkpointer, turn, board } = task;
         let begin = if plan.threshold.is_some() { None } else { Some(plan.burn_in) };
-        let cursor = Cursor { draws: 0, begin, steps: [0.0; 2], undefined: 0, undefined_now: 0 };
+        let cursor = Cursor { draws: 0, begin, steps: [0.0; 2], undefined: 0, undefined_now: 0, seconds: 0.0 };
         let values = vec![0.0; chain.layout().value_count()];
         let watch = board.map(|board| Watch::new(board, index, chain.as_ref(), stats));
-        let mut run = Run { values, stats: vec![0.0; stats.len()], chain, cursor, phase: Phase::Step, watch };
+        let stats = vec![0.0; stats.len()];
+        let mut run = Run { values, stats, chain, cursor, computing: Duration::ZERO, phase: Phase::Step, watch };
         if let Some(checkpointer) = &mut checkpointer {
             let restored = guard(|| "a sink".into(), || checkpointer.restore(run.chain.as_mut(), &mut sink, draws))?;
             run.cursor = restored.unwrap_or(run.cursor);
         }
         let first = run.chain.info().iterations;
         let clock = ProgressClock::new(plan.progress.clone(), turn, index, first, plan.iterations(draws));
-        Ok(Self { run, sink, draws, checkpointer, clock, computing: start.elapsed() })
+        run.computing = Duration::try_from_secs_f64(run.cursor.seconds).unwrap_or_default() + start.elapsed();
+        Ok(Self { run, sink, draws, checkpointer, clock })
     }
 
     /// Returns the number of iterations so far.
@@ -75,7 +75,7 @@ impl<S: Sink> RunningChain<S> {
         self.clock.begin_turn(self.iteration());
         let Self { run, sink, draws, checkpointer, clock, .. } = self;
         let outcome = catch(run, |run| run.advance(sink, plan, *draws, checkpointer.as_mut(), clock));
-        self.computing += self.clock.in_turn();
+        self.run.computing += self.clock.in_turn();
         outcome.unwrap_or_else(|error| Some(ChainOutcome::Failed(error)))
     }
 
@@ -106,13 +106,13 @@ impl<S: Sink> RunningChain<S> {
         let bias = self.run.predict_bias(plan, &outcome);
         let output = guard(|| "the end of a sink".into(), || Ok(self.sink.finish()))?;
         let (cost, undefined) = (self.run.chain.cost(), self.run.cursor.undefined);
-        let seconds = (self.computing + start.elapsed()).as_secs_f64();
+        let seconds = (self.run.computing + start.elapsed()).as_secs_f64();
         Ok(ChainResult { output, outcome, iterations, undefined, cost, bias, seconds })
     }
 
     /// Saves a chain that ends because another one has an error. Its own errors are of no use then.
     pub(super) fn abandon(mut self) {
-        let _ = catch(&mut self.run, |run| run.save(&mut self.sink, self.checkpointer.as_mut()));
+        let _ = catch(&mut self.run, |run| run.save(&mut self.sink, self.checkpointer.as_mut(), Duration::ZERO));
     }
 }
 
@@ -202,6 +202,8 @@ struct Run {
     values: Vec<f64>,
     stats: Vec<f64>,
     cursor: Cursor,
+    /// The time of the starts and of all turns, also of those before the run was resumed.
+    computing: Duration,
     phase: Phase,
     /// The parts of progress reports that are collected with the draws.
     watch: Option<Watch>,
@@ -251,7 +253,7 @@ impl Run {
         let chains = self.chain.interleaved_chains() as u64;
         while self.cursor.draws < draws {
             if plan.stop.is_set() {
-                self.save(sink, checkpointer)?;
+                self.save(sink, checkpointer, clock.in_turn())?;
                 return Ok(Some(ChainOutcome::Stopped));
             }
             self.phase = Phase::Step;
@@ -267,7 +269,7 @@ impl Run {
                 self.record(sink, plan)?;
             }
             if checkpointer.as_mut().is_some_and(|checkpointer| checkpointer.is_due()) {
-                self.save(sink, checkpointer.as_deref_mut())?;
+                self.save(sink, checkpointer.as_deref_mut(), clock.in_turn())?;
             }
             self.phase = Phase::Report;
             let due = clock.read(info.iterations);
@@ -285,7 +287,7 @@ impl Run {
                 return Ok(None);
             }
         }
-        self.save(sink, checkpointer)?;
+        self.save(sink, checkpointer, clock.in_turn())?;
         Ok(Some(ChainOutcome::Complete))
     }
 
@@ -359,9 +361,15 @@ impl Run {
         Ok((alpha < threshold.alpha).then_some(iteration))
     }
 
-    /// Saves the chain if checkpoints are enabled, and flushes the sink.
-    fn save<S: Sink>(&mut self, sink: &mut S, checkpointer: Option<&mut Checkpointer>) -> Result<()> {
+    /// Saves the chain if checkpoints are enabled, and flushes the sink. `in_turn` is the time since the begin of the turn.
+    fn save<S: Sink>(
+        &mut self,
+        sink: &mut S,
+        checkpointer: Option<&mut Checkpointer>,
+        in_turn: Duration,
+    ) -> Result<()> {
         self.phase = Phase::Save;
+        self.cursor.seconds = (self.computing + in_turn).as_secs_f64();
         if let Some(checkpointer) = checkpointer {
             checkpointer.save(self.chain.as_ref(), sink, self.cursor)?;
         }

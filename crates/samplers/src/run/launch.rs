@@ -12,7 +12,7 @@ use super::chain_group::{self, ChainGroup, PendingChain};
 use super::checkpoint::{RunFingerprint, Schedules};
 use super::driver::ChainResult;
 use super::guard::guard;
-use super::plan::Plan;
+use super::plan::{Labels, Plan};
 use super::starts::ChainStart;
 use super::{ModePlan, Sampler, Starts};
 use crate::chain::{Chain, ChainSpec, GradientChain};
@@ -80,7 +80,7 @@ where
         let (layout, mode) = (prepared.layout.clone(), prepared.mode.clone());
         let observations = prepared.chains.first().map_or(0, |start| start.evaluator.observations());
         let chains = self.run(&self.plan, prepared, draws, |_| Memory::default())?;
-        let info = self.info(observations, &chains);
+        let info = self.info(observations, mode.is_some(), &chains);
         Ok(chain_group::fit(layout, chains, info)?.with_mode(mode))
     }
 
@@ -130,7 +130,7 @@ where
         let indices = plan.chain_indices();
         let mut chains = indices.clone().map(resolve).collect::<Result<Vec<_>>>()?;
         let Some(first) = chains.first() else { return Err(Error::EmptyModel) };
-        let layout = first.evaluator.layout().clone();
+        let layout = Labels::add_all(&plan.labels, first.evaluator.layout().clone())?;
         let split = if plan.held.is_empty() { None } else { Some(Split::new(&layout, &plan.held)?) };
         let dim = split.as_ref().map_or(layout.dim(), |split| split.layout().dim());
         let workspace = self.dynamics.workspace(dim).saturating_mul(chains.len());
@@ -287,10 +287,12 @@ where
     }
 
     /// Returns the settings and the cost of the run.
-    fn info<O>(&self, observations: usize, chains: &[ChainResult<O>]) -> RunInfo {
+    fn info<O>(&self, observations: usize, has_mode: bool, chains: &[ChainResult<O>]) -> RunInfo {
+        let gradient = format!("{:?}", self.gradient);
+        let place = if has_mode && gradient.starts_with("ControlVariate") { " at the mode" } else { "" };
         RunInfo {
             algorithm: self.algorithm(),
-            gradient: format!("{:?}", self.gradient),
+            gradient: gradient + place,
             step_size: format!("{:?} at temperature {:?}", self.step_size, self.temperature),
             observations,
             interleaved: self.interleaved_chains(),

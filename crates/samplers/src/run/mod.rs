@@ -23,6 +23,7 @@ pub(crate) use checkpoint::Checkpoints;
 pub use checkpoint::{CheckpointInterval, CheckpointStore, Claim, InMemoryCheckpoints};
 pub use minibatched::Minibatched;
 pub use mode_plan::{FindMode, ModePlan, NoMode};
+pub(crate) use plan::Labels;
 pub use progress::{ChainStage, PreparationStage, Progress, ProgressLines, ProgressOption, Quality, Reporter};
 pub use sampler::Sampler;
 #[cfg(feature = "nuts")]

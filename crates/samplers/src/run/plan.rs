@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use sgmcmc_gradient::{Error, Result, settings};
+use sgmcmc_gradient::{Error, Layout, Result, settings};
 
 use super::checkpoint::Checkpoints;
 use super::progress::ProgressOption;
@@ -10,6 +10,26 @@ use super::stop::StopSignal;
 use crate::compose::UpdateFactory;
 use crate::threshold::SamplingThreshold;
 use sgmcmc_fit::sink::Memory;
+
+/// The labels of the positions of a parameter of one dimension.
+#[derive(Clone, Debug)]
+pub(crate) struct Labels {
+    pub(crate) parameter: String,
+    pub(crate) labels: Vec<String>,
+}
+
+impl Labels {
+    pub(crate) fn new<L: Into<String>>(parameter: impl Into<String>, labels: impl IntoIterator<Item = L>) -> Self {
+        Self { parameter: parameter.into(), labels: labels.into_iter().map(Into::into).collect() }
+    }
+
+    /// Returns `layout` with the labels of several parameters.
+    pub(crate) fn add_all(all: &[Self], layout: Layout) -> Result<Layout> {
+        all.iter().try_fold(layout, |layout, Self { parameter, labels }| {
+            layout.with_labels(parameter, labels.iter().cloned())
+        })
+    }
+}
 
 /// Run settings that do not depend on the algorithm.
 #[derive(Clone, Debug)]
@@ -30,6 +50,8 @@ pub(super) struct Plan {
     pub(super) updates: Vec<UpdateFactory>,
     /// The names of the parameters that the dynamics do not move.
     pub(super) held: Vec<String>,
+    /// The labels of the positions of parameters.
+    pub(super) labels: Vec<Labels>,
     pub(super) threshold: Option<SamplingThreshold>,
     /// True if the bias of chains is predicted when they end.
     pub(super) predicts_bias: bool,
@@ -51,6 +73,7 @@ impl Default for Plan {
             checkpoints: None,
             updates: Vec::new(),
             held: Vec::new(),
+            labels: Vec::new(),
             threshold: None,
             predicts_bias: true,
         }

@@ -11,7 +11,7 @@ use super::decisions::Decisions;
 use super::plan::Plan;
 use super::sampling::Sampling;
 use super::{Goal, Tuned};
-use crate::run::{CheckpointInterval, CheckpointStore, Checkpoints, ProgressOption, StopSignal};
+use crate::run::{CheckpointInterval, CheckpointStore, Checkpoints, Labels, ProgressOption, StopSignal};
 
 /// A run without settings: finds the mode, the scale, the algorithm, the step size and the minibatch size, and samples
 /// until the draws are good enough.
@@ -49,6 +49,7 @@ use crate::run::{CheckpointInterval, CheckpointStore, Checkpoints, ProgressOptio
 /// | [`chains`](Self::chains) | 4 | number of chains |
 /// | [`progress`](Self::progress) | off | progress reports of sampling |
 /// | [`stop_on`](Self::stop_on) | none | signal that ends the run early |
+/// | [`labels`](Self::labels) | none | names of the positions of a parameter |
 /// | [`checkpoint`](Self::checkpoint) | none | store of checkpoints; tuning is repeated on resumption, with the same result |
 ///
 /// # Examples
@@ -72,6 +73,7 @@ pub struct Auto<T> {
     pub(super) progress: ProgressOption,
     pub(super) stop: StopSignal,
     pub(super) checkpoints: Option<Checkpoints>,
+    pub(super) labels: Vec<Labels>,
 }
 
 impl<T> fmt::Debug for Auto<T> {
@@ -114,6 +116,7 @@ impl<T: Target> Auto<T> {
             progress: ProgressOption::Off,
             stop: StopSignal::new(),
             checkpoints: None,
+            labels: Vec::new(),
         }
     }
 
@@ -147,6 +150,13 @@ impl<T: Target> Auto<T> {
         Self { stop: signal.clone(), ..self }
     }
 
+    /// Labels the positions of the parameter `name`, see [`Builder::labels`](crate::Builder::labels).
+    #[must_use]
+    pub fn labels<L: Into<String>>(mut self, name: impl Into<String>, labels: impl IntoIterator<Item = L>) -> Self {
+        self.labels.push(Labels::new(name, labels));
+        self
+    }
+
     /// Sets the store and the interval of checkpoints. A run with the same settings continues from them.
     #[must_use]
     pub fn checkpoint(self, store: impl CheckpointStore + 'static, every: CheckpointInterval) -> Self {
@@ -162,6 +172,8 @@ impl<T: Target> Auto<T> {
         let begin = Instant::now();
         self.goal.check()?;
         settings::at_least("the number of chains", self.chains, 1, "run at least 1 chain")?;
+        // Labels that do not fit are an error before the work.
+        Labels::add_all(&self.labels, self.target.evaluator(start)?.layout().clone())?;
         let decide = || {
             let mut decisions = Decisions::new(self, start)?;
             decisions.make()?;

@@ -17,7 +17,7 @@ use super::search::Arm;
 use crate::dynamics::Dynamics;
 use crate::hamiltonian::Baoab;
 use crate::metropolis::{DualAveraging, Hmc, WarmUp};
-use crate::run::{Builder, CheckpointInterval, Checkpoints, InMemoryCheckpoints};
+use crate::run::{Builder, CheckpointInterval, Checkpoints, InMemoryCheckpoints, Labels};
 
 /// The mean number of leapfrog steps of a trajectory of Hamiltonian Monte Carlo.
 pub(super) const LEAPFROG_STEPS: u32 = 8;
@@ -106,6 +106,8 @@ impl<T: Target> Auto<T> {
     {
         let Common { seed, chains, burn_in, thin, checkpoints } = common;
         let run = run.seed(seed).chains(chains).burn_in(burn_in).thin(thin).stop_on(&self.stop);
+        let run =
+            self.labels.iter().cloned().fold(run, |run, Labels { parameter, labels }| run.labels(parameter, labels));
         Box::new(match checkpoints {
             Some(Checkpoints { store, every }) => run.progress(self.progress.clone()).checkpoint(store, every),
             None => run,

@@ -96,20 +96,13 @@ pub(super) fn until_good<P>(run: &dyn SampleFrom<P>, starts: &[P], plan: &RoundP
     let planned = plan.first.max(plan.least).clamp(1, plan.most.max(1));
     // With a limit of time the first round is short: it shows the time of a draw.
     let mut draws = if plan.deadline.is_some() { planned.min(TRIAL) } else { planned };
-    let (mut seconds, mut before) = (vec![0.0; starts.len()], 0);
+    let mut before = 0;
     let mut round = 0;
     loop {
         round += 1;
         let begin = Instant::now();
         let fit = run.sample_from(starts, draws.max(saved))?;
         let fit = if draws < saved { fit.first(draws) } else { fit };
-        let mut info = fit.info().clone();
-        // A resumed chain counts its time from the resumption.
-        info.seconds.iter_mut().zip(&mut seconds).for_each(|(time, before)| {
-            *time += *before;
-            *before = *time;
-        });
-        let fit = fit.with_info(info);
         let accuracy = Accuracy::new(&fit.summary());
         let complete = fit.outcomes().iter().all(|outcome| matches!(outcome, ChainOutcome::Complete));
         let ended = !complete || plan.stop.is_set() || draws >= plan.most || round == ROUNDS;

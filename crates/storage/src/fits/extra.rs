@@ -46,7 +46,11 @@ impl Extra {
 
     /// Adds the run information and the outcomes to a fit. A chain with fewer draws than planned stays stopped.
     pub(super) fn apply_to(self, file: &Path, fit: Fit) -> Result<Fit> {
-        let fit = fit.with_info(self.info.unwrap_or_default());
+        let mut info = self.info.unwrap_or_default();
+        let planned = self.planned.values().copied().max();
+        info.planned =
+            info.planned.or(planned.filter(|planned| fit.chains().iter().any(|chain| chain.len() < *planned)));
+        let fit = fit.with_info(info);
         if self.outcomes.len() != fit.chains().len() {
             return Ok(fit);
         }
@@ -84,16 +88,33 @@ pub(super) fn attributes(info: &RunInfo) -> Vec<(&'static str, serde_json::Value
     let text = |value: String| Some(value).filter(|value| !value.is_empty()).map(Into::into);
     let positive = |value: u64| Some(value).filter(|value| *value > 0).map(Into::into);
     let seconds = info.longest_run();
-    let rows: [(&'static str, Option<serde_json::Value>); 9] = [
+    let lp = info.minibatch.map(|size| format!("estimated from minibatches of {size} observations"));
+    let rows: [(&'static str, Option<serde_json::Value>); 10] = [
         ("sampling_time", Some(seconds).filter(|seconds| *seconds > 0.0).map(Into::into)),
         ("algorithm", text(info.describe_algorithm())),
         ("gradient", text(info.describe_gradient())),
         ("step_size", text(info.describe_step_size())),
         ("observations", positive(info.observations as u64)),
         ("minibatch", info.minibatch.map(Into::into)),
+        ("lp", lp.map(Into::into)),
         ("tuning_steps", positive(info.burn_in)),
         ("thinning", positive(info.thin)),
         ("seed", (!info.iterations.is_empty()).then(|| info.seed.into())),
     ];
     rows.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn estimated_log_posteriors_are_named() {
+        let lp = |minibatch| {
+            let all = attributes(&RunInfo { minibatch, ..RunInfo::default() });
+            all.into_iter().find(|(name, _)| *name == "lp").map(|(_, value)| value)
+        };
+        assert_eq!(lp(Some(500.0)), Some("estimated from minibatches of 500 observations".into()));
+        assert_eq!(lp(None), None);
+    }
 }

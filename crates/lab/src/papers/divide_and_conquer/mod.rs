@@ -31,6 +31,7 @@ use rayon::prelude::*;
 use crate::Result;
 use crate::papers::figure::{self, Axis, Panel, Series};
 use crate::papers::flags::Flags;
+use crate::papers::stages::Stages;
 use methods::{Lengths, Method, NAMES};
 use problems::Problem;
 
@@ -78,24 +79,24 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let observations: usize = flags.get("observations", 800, "observations of all problems but the mixture")?;
     let mixture: usize = flags.get("mixture", 2000, "observations of the mixture")?;
     let figure = flags.get("figure", "target/divide_and_conquer.svg".to_owned(), "file of the figure")?;
-    flags.finish()?;
+    let stages = Stages::new(&flags.finish()?);
     println!("SIMULATED data; divergence from the posterior in {runs} runs\n");
     let shorter = Lengths { iterations: lengths.iterations / 4, ..lengths };
     let (mut panels, mut claims) = (Vec::new(), Vec::new());
 
     let student = problems::student(observations)?;
     claims.extend(agreement(&student));
-    let cells = compare(&student, shorter, runs, &mut panels)?;
+    let cells = compare(&student, shorter, runs, stages, &mut panels)?;
     claims.push(smaller(&student.title, &cells, 0, 1));
     for problem in [problems::mixture(mixture)?, problems::warped(observations)?] {
         claims.extend(agreement(&problem));
-        let cells = compare(&problem, lengths, runs, &mut panels)?;
+        let cells = compare(&problem, lengths, runs, stages, &mut panels)?;
         let beats = |good: usize| [0, 1, 2].map(|other| smaller(&problem.title, &cells, good, other));
         claims.extend([3, 4].into_iter().flat_map(beats));
     }
     let mut by_dimension = Vec::new();
     for dim in DIMENSIONS {
-        let cells = compare(&problems::gaussian(observations, dim)?, shorter, runs, &mut panels)?;
+        let cells = compare(&problems::gaussian(observations, dim)?, shorter, runs, stages, &mut panels)?;
         let consensus = &cells[0];
         for (name, cell) in NAMES.iter().zip(&cells).skip(1) {
             let error = consensus.standard_error().hypot(cell.standard_error());
@@ -131,13 +132,21 @@ fn smaller(problem: &str, cells: &[Cell], good: usize, other: usize) -> (String,
 }
 
 /// Tunes all methods, runs them, and prints their quartiles.
-fn compare(problem: &Problem, lengths: Lengths, runs: u64, panels: &mut Vec<Panel>) -> Result<Vec<Cell>> {
+fn compare(
+    problem: &Problem,
+    lengths: Lengths,
+    runs: u64,
+    stages: Stages,
+    panels: &mut Vec<Panel>,
+) -> Result<Vec<Cell>> {
     println!("{}: {} observations, {} shards", problem.title, problem.observations, lengths.shards);
     println!("{:<12} {:>9} {:>9} {:>9}   setting", "method", "25 %", "median", "75 %");
+    stages.begin(&format!("{}: runs of the shards", problem.title));
     let tuning = methods::shards(problem, lengths, TUNING_SEED)?;
     let fits = (1..=runs).map(|seed| methods::shards(problem, lengths, seed)).collect::<Result<Vec<_>>>()?;
     let mut cells = Vec::new();
     for (index, name) in NAMES.iter().enumerate() {
+        stages.begin(&format!("{}: {name}", problem.title));
         let mut candidates = Method::candidates(index, problem);
         if candidates.len() > 1 {
             let scored = candidates.into_par_iter().map(|method| {

@@ -38,6 +38,7 @@ use problem::{Best, Design, EVALUATIONS, Observations, Problem, fisher, hamcmc, 
 use crate::Result;
 use crate::papers::figure::{self, Axis, Panel, Series};
 use crate::papers::flags::Flags;
+use crate::papers::stages::Stages;
 
 /// Runs the replication.
 pub(super) fn run(arguments: &[String]) -> Result<()> {
@@ -46,18 +47,20 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let runs = flags.get("runs", 5, "runs over which the errors are averaged")?;
     let draws = flags.get("draws", "target/hamcmc_draws.svg".to_owned(), "file of the figure of the draws")?;
     let errors = flags.get("errors", "target/hamcmc_errors.svg".to_owned(), "file of the figure of the errors")?;
-    flags.finish()?;
+    let stages = Stages::new(&flags.finish()?);
     println!("SIMULATED data: theta ~ N(0, I), x_n ~ N(a_n' theta, 10)\n");
+    stages.begin("draws in 2 dimensions");
     scatter::scatter(steps, &draws)?;
     let (mut failed, mut panels) = (0, Vec::new());
     for d in [10, 100] {
-        compare(d, Design { sd: 1.0, correlation: 0.9 }, steps, runs, &mut panels)?;
-        let misses = compare(d, Design { sd: 30.0, correlation: 0.999 }, steps, runs, &mut panels)?;
+        compare(d, Design { sd: 1.0, correlation: 0.9 }, steps, runs, stages, &mut panels)?;
+        let misses = compare(d, Design { sd: 30.0, correlation: 0.999 }, steps, runs, stages, &mut panels)?;
         // The claim is about 100 dimensions.
         failed += if d == 100 { misses } else { 0 };
     }
     println!();
     figure::save(&errors, &panels)?;
+    stages.begin("cost of an iteration");
     failed += cost()?;
     if failed == 0 { Ok(()) } else { Err(format!("{failed} claims do not hold").into()) }
 }
@@ -68,7 +71,15 @@ fn verdict(holds: bool) -> &'static str {
 }
 
 /// Compares the errors over iterations and time. Returns the number of claims that fail.
-fn compare(d: usize, design: Design, steps: usize, runs: u64, panels: &mut Vec<Panel>) -> Result<usize> {
+fn compare(
+    d: usize,
+    design: Design,
+    steps: usize,
+    runs: u64,
+    stages: Stages,
+    panels: &mut Vec<Panel>,
+) -> Result<usize> {
+    stages.begin(&format!("errors in {d} dimensions, correlation {}", design.correlation));
     let problem = Problem::simulate(10_000, d, design, 3)?;
     let constant = PreconditionedSgld::from_precision(&problem.precision, d)?;
     let methods = [

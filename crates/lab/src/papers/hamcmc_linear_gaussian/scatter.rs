@@ -47,21 +47,21 @@ pub fn scatter(steps: usize, out: &str) -> Result<()> {
     figure::save(out, &panels)
 }
 
-/// Returns a panel of about a thousand draws over the contours that contain 39 %, 86 % and 99 % of the posterior.
+/// Returns a panel of about a thousand draws over the named contours that contain 39 %, 86 % and 99 % of the posterior.
 /// Thinning keeps the same number of draws of each interleaved chain.
 fn panel(name: &str, draws: HalfRun, mean: &[f64], factor: &Cholesky) -> Panel {
     let HalfRun { points, interleaved } = draws;
     let thin = (points.len() / 1000).max(1);
     let points = points.chunks(interleaved).step_by(thin).flatten().map(|draw| (draw[0], draw[1])).collect();
-    let mut series = vec![Series { name: String::new(), color: 0, dots: true, points }];
-    for radius in [1.0, 2.0, 3.0] {
+    let mut series = vec![Series { name: "draws".into(), color: 0, dots: true, points }];
+    for (color, (radius, share)) in [(1.0, "39 %"), (2.0, "86 %"), (3.0, "99 %")].into_iter().enumerate() {
         let points = (0..=100).map(|k| {
             let angle = std::f64::consts::TAU * f64::from(k) / 100.0;
             let mut point = [radius * angle.cos(), radius * angle.sin()];
             factor.solve_upper(&mut point);
             (mean[0] + point[0], mean[1] + point[1])
         });
-        series.push(Series { name: String::new(), color: 1, dots: false, points: points.collect() });
+        series.push(Series { name: share.into(), color: color + 1, dots: false, points: points.collect() });
     }
     let axis = |label| Axis { label, log: false };
     Panel { title: name.into(), x: axis("θ₁"), y: axis("θ₂"), series }

@@ -32,6 +32,7 @@ use sgmcmc::schedule::Polynomial;
 use crate::Result;
 use crate::papers::figure;
 use crate::papers::flags::Flags;
+use crate::papers::stages::Stages;
 
 /// The number of iterations between evaluations of the sampling threshold.
 const THRESHOLD_INTERVAL: u64 = 500;
@@ -43,12 +44,13 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let corrected: u64 = flags.get("corrected", 100_000, "iterations of corrected Langevin dynamics")?;
     let seed = flags.get("seed", 1, "seed of data and chains")?;
     let figure = flags.get("figure", "target/ica.svg".to_owned(), "file of the figure")?;
-    flags.finish()?;
+    let stages = Stages::new(&flags.finish()?);
     println!("{N} SIMULATED observations: {K} channels mixed from 3 sources of high kurtosis and 3 normal ones\n");
     let data = Simulated::new(seed);
     let target = AnalyticTree::<Tensor<2>>::new(Ica(data.x.clone().into()));
     let start = array(data.whitening()?.iter().map(|w| 0.1 * w).collect(), [K, K])?;
 
+    stages.begin(&format!("{iterations} iterations of stochastic Langevin dynamics"));
     let steps = Polynomial { a: 4.0 / N as f64, b: 1.0, gamma: 0.55 };
     let gradient = MinibatchGradient::new(WithoutReplacement::new(MINIBATCH));
     let mut sampler = Builder::new(target.clone(), Sgrld::new(natural()), gradient, steps).seed(seed).start(&start)?;
@@ -82,6 +84,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     }
     let first = stochastic.report("stochastic Langevin", &data);
 
+    stages.begin(&format!("{corrected} iterations of corrected Langevin dynamics"));
     // Start at the end of the first chain, so that both chains are in the same mode.
     let last = array(sampler.coordinates().to_vec(), [K, K])?;
     let proposals = RiemannianMala { gamma: false, ..RiemannianMala::new(natural()) };

@@ -1,9 +1,14 @@
+use std::time::Duration;
+
 use rand::RngExt;
+use sgmcmc_fit::checkpoint::saved_fit;
 use sgmcmc_fit::codec::{decode, encode};
 
 use super::*;
 use crate::chain::StepInfo;
 use crate::run::InMemoryCheckpoints;
+
+const FIRST_STEP: Duration = Duration::from_millis(30);
 
 /// A random walk whose state is its generators, its position and its number of steps.
 #[derive(Debug)]
@@ -19,6 +24,10 @@ impl Chain for Walk {
     fn step(&mut self) -> Result<()> {
         if self.iterations == self.fails_at {
             panic!("a walk ends");
+        }
+        // The first step takes a time that a run without it cannot have.
+        if self.iterations == 0 {
+            std::thread::sleep(FIRST_STEP);
         }
         self.x[0] += self.rng.noise().random::<f64>() - 0.5;
         self.iterations += 1;
@@ -94,6 +103,15 @@ fn a_resumed_run_is_the_run_without_interruption() {
     for (resumed, whole) in resumed.chains().iter().zip(whole.chains()) {
         assert_eq!(resumed.values(), whole.values());
     }
+    let first = FIRST_STEP.as_secs_f64();
+    assert!(
+        resumed.info().seconds.iter().all(|seconds| (first..1000.0 * first).contains(seconds)),
+        "{:?}",
+        resumed.info()
+    );
+    let read = saved_fit(&store, 0..3).unwrap().unwrap();
+    assert_eq!(read.info().seconds.len(), 3);
+    assert!(read.info().seconds.iter().all(|seconds| *seconds >= first), "{:?}", read.info());
     let other = ChainRun::new("another walk", |_, rng| walk(rng, u64::MAX)).seed(3).chains(3).burn_in(5).thin(2);
     let error = other.checkpoint(store.clone(), CheckpointInterval::Steps(4)).sample(20).unwrap_err().to_string();
     assert!(error.contains("is not that of this run"), "{error}");

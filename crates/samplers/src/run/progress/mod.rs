@@ -106,9 +106,10 @@ pub struct Progress {
     pub is_estimate: bool,
     /// The stage of the chain.
     pub stage: ChainStage,
-    /// The number of draws of this chain whose transition diverged, as Hamiltonian algorithms record it.
+    /// The number of draws of this chain since it was started or resumed whose transition diverged, as Hamiltonian
+    /// algorithms record it.
     pub divergences: u64,
-    /// The quality of the draws of all chains so far. `None` while there are too few.
+    /// The quality of the draws of all chains since they were started or resumed. `None` while there are too few.
     pub quality: Option<Quality>,
 }
 
@@ -159,11 +160,13 @@ impl fmt::Display for Progress {
             let estimated = if self.is_estimate { "estimated " } else { "" };
             write!(f, ", {estimated}log posterior {:.1}", self.log_posterior)?;
         }
-        if self.divergences > 0 {
-            write!(f, ", {} divergent", self.divergences)?;
-        }
         if self.resumed_from > 0 {
             write!(f, ", continues from iteration {}", self.resumed_from)?;
+        }
+        if self.divergences > 0 {
+            // Divergences before the checkpoint are not counted.
+            let since = if self.resumed_from > 0 { " since then" } else { "" };
+            write!(f, ", {} divergent{since}", self.divergences)?;
         }
         Ok(())
     }
@@ -204,7 +207,8 @@ mod tests {
         assert_eq!(estimate.to_string(), "250/s, 4 s left, estimated log posterior -12.3");
         assert_eq!(Progress::waiting(1, 10).to_string(), "waiting");
         let resumed = Progress { divergences: 3, resumed_from: 70, ..at(100, 100.0, ChainStage::BurnIn) };
-        let expected = "burn-in, 100/s, 1 min 39 s left, log posterior -12.3, 3 divergent, continues from iteration 70";
+        let expected =
+            "burn-in, 100/s, 1 min 39 s left, log posterior -12.3, continues from iteration 70, 3 divergent since then";
         assert_eq!(resumed.to_string(), expected);
     }
 }

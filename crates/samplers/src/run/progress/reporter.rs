@@ -61,7 +61,11 @@ impl Reporter for ProgressLines {
         if *stage == ChainStage::Waiting {
             return;
         }
-        let quality = quality.map_or_else(String::new, |quality| format!("; all chains: {quality}"));
+        let since = match progress.resumed_from {
+            0 => String::new(),
+            from => format!(" since iteration {from}"),
+        };
+        let quality = quality.map_or_else(String::new, |quality| format!("; all chains: {quality}{since}"));
         // A closed standard error is no reason to stop sampling.
         let _ = writeln!(std::io::stderr().lock(), "chain {chain}: {iteration}/{total}, {progress}{quality}");
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use sgmcmc_fit::sink::{Draw, Schema};
-use sgmcmc_fit::{ChainDraws, ChainOutcome, Fit, Group, Variable};
+use sgmcmc_fit::{ChainDraws, ChainOutcome, Fit, Group, RunInfo, Variable};
 
 use super::record::{Record, Records};
 use super::{DRAW, ENDS, EXTENSION, Ends, HEAD, PLAN, Plan, VARS, VariablePart};
@@ -97,8 +97,12 @@ pub(in crate::fits) fn read_within(path: &Path, limit: u64) -> Result<Fit> {
             Ok(fit.with_outcomes(outcomes).map_err(Error::content(path))?.with_mode(mode).with_info(info))
         }
         Some(Ends { mode, info, .. }) => Ok(fit.with_mode(mode).with_info(info)),
-        None if truncated => stopped(fit),
-        None => Ok(fit),
+        None => {
+            let planned = planned.values().copied().max();
+            let planned = planned.filter(|planned| fit.chains().iter().any(|chain| chain.len() < *planned));
+            let fit = fit.with_info(RunInfo { planned, ..RunInfo::default() });
+            if truncated { stopped(fit) } else { Ok(fit) }
+        }
     }
 }
 

@@ -17,15 +17,11 @@ mod verdict;
 use std::process::ExitCode;
 
 use flags::Flags;
-use rand::{RngExt, SeedableRng};
-use rand_distr::StandardNormal;
 use sgmcmc::Axis;
 use sgmcmc::algorithms::Nuts;
 use sgmcmc::distributions::*;
-use sgmcmc::fit::Predictions;
 use sgmcmc::predictive::PredictiveOptions;
 use sgmcmc::prelude::*;
-use sgmcmc::rng::StreamRng;
 use sgmcmc::run::ProgressOption;
 use verdict::verdict;
 
@@ -56,7 +52,7 @@ fn main() -> sgmcmc::Result<ExitCode> {
     let draws = flags.get("draws", 2000, "draws of each of four chains");
     let seed = flags.get("seed", 1, "seed of the random numbers");
     let file: String =
-        flags.get("fit", String::new(), "file for draws, log-likelihoods and predictions; empty: not written");
+        flags.get("fit", String::new(), "file for draws, log-likelihoods, predictions and prior; empty: not written");
     let figure = figure::path(&mut flags);
     let quiet = matches!(flags.finish(), ProgressOption::Off);
 
@@ -95,23 +91,7 @@ fn main() -> sgmcmc::Result<ExitCode> {
     });
     let passed = agrees && fit.check().passed();
     if !file.is_empty() {
-        let theta = fit.select(&["theta"])?;
-        let mut rng = StreamRng::seed_from_u64(seed);
-        let replicated = theta.chains().iter().flat_map(|chain| chain.rows()).flat_map(|effects| {
-            effects
-                .iter()
-                .zip(ERRORS)
-                .map(|(effect, error)| effect + error * rng.sample::<f64, _>(StandardNormal))
-                .collect::<Vec<_>>()
-        });
-        let values: Vec<f64> = replicated.collect();
-        let drawn = Predictions { shape: vec![values.len() / 8, 8], values };
-        let pointwise = fit.pointwise_log_likelihood(&posterior, &start)?;
-        fit.clone()
-            .with_log_likelihood("effect", &pointwise)?
-            .with_observed_data("effect", &EFFECTS, &[8])?
-            .with_posterior_predictive("effect", &drawn)?
-            .save(&file)?;
+        posterior.with_groups(fit.clone(), &start, seed)?.save(&file)?;
         println!("wrote {file}: try `sgmcmc predict {file}` and `sgmcmc plot pareto-k {file} -o k.svg`");
     }
     figure::write(&figure, || fit.plot().forest(&["mu", "theta"]))?;

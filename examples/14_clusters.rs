@@ -30,6 +30,7 @@ use sgmcmc::datasets;
 use sgmcmc::models::mixture::{Counts, DirichletProcess, Loss, MixtureFit, Multinomial, Points};
 use sgmcmc::prelude::*;
 use sgmcmc::rng::StreamRng;
+use sgmcmc::run::ProgressOption;
 use verdict::verdict;
 
 fn main() -> sgmcmc::Result<ExitCode> {
@@ -48,7 +49,10 @@ fn main() -> sgmcmc::Result<ExitCode> {
         .minibatch(minibatch)
         .seed(1)
         .burn_in(burn_in)
-        .run_with(move |run| run.progress(progress.clone()))
+        .run_with({
+            let progress = progress.clone();
+            move |run| run.progress(progress.clone())
+        })
         .fit(&train, draws)?;
     let clusters = fit.clusters()?;
     println!("{}", fit.fit().summary());
@@ -60,7 +64,7 @@ fn main() -> sgmcmc::Result<ExitCode> {
         let names = fit.fit().layout().value_names();
         fit.fit().plot().trace(names.first().map_or("", String::as_str))
     })?;
-    Ok(verdict(points()?, "three clusters of points are found, and a distant point belongs to none of them"))
+    Ok(verdict(points(progress)?, "three clusters of points are found, and a distant point belongs to none of them"))
 }
 
 /// Prints the most probable areas of the largest components of the last mixture.
@@ -78,7 +82,7 @@ fn print_areas(fit: &MixtureFit<Multinomial>, areas: &[String]) {
 }
 
 /// Finds clusters of simulated points and assigns new points to them. Returns whether they are those of the simulation.
-fn points() -> sgmcmc::Result<bool> {
+fn points(progress: ProgressOption) -> sgmcmc::Result<bool> {
     let mut rng = StreamRng::seed_from_u64(1);
     let centers = [[0.0, 0.0], [4.0, 1.0], [1.0, 5.0]];
     let mut values = Vec::new();
@@ -87,7 +91,9 @@ fn points() -> sgmcmc::Result<bool> {
         values.extend(center.map(|x| x + 0.8 * rng.sample::<f64, _>(StandardNormal)));
     }
     println!("\n300 SIMULATED points around {centers:?}");
-    let fit = DirichletProcess::gaussian().chains(2).seed(1).fit(&Points::new(values, 2)?, 1000)?;
+    let process = DirichletProcess::gaussian().chains(2).seed(1);
+    let process = process.run_with(move |run| run.progress(progress.clone()));
+    let fit = process.fit(&Points::new(values, 2)?, 1000)?;
     let partition = fit.partition(Loss::VariationOfInformation)?;
     println!("clusters of sizes {:?}; P(3 clusters) = {:.2}", partition.sizes, fit.clusters()?.probability(3));
     let new = Points::new(vec![0.2, -0.3, 3.5, 1.2, 20.0, 20.0], 2)?;

@@ -85,14 +85,14 @@ fn main() -> sgmcmc::Result<ExitCode> {
     let fit = sgldcv(&model, &data, 1e-4)
         .minibatch(100)
         .chains(chains)
+        .labels("beta", NAMES)
         .seed(1)
         .burn_in(2000)
         .thin(10)
         .progress(progress)
         .checkpoint(store, CheckpointInterval::Time(Duration::from_secs_f64(seconds)))
         .stop_on(&StopSignal::on_ctrl_c()?)
-        .sample(&Weights { beta: zeros([5]) }, draws)?
-        .with_labels("beta", NAMES)?;
+        .sample(&Weights { beta: zeros([5]) }, draws)?;
 
     println!("\n{}", fit.summary());
     if fit.outcomes().contains(&ChainOutcome::Stopped) {

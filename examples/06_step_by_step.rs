@@ -1,7 +1,7 @@
 //! A sampling loop written by hand, for posteriors whose draws do not fit into memory.
 //!
 //! The loop keeps the running mean and variance of the parameters, and evaluates the log loss on a test set at regular
-//! intervals. It stores no draws. The model is the logistic regression of `04_logistic_regression.rs`. Source: Baker
+//! intervals. It stores no draws. The model is the logistic regression of `08_logistic_regression.rs`. Source: Baker
 //! (2019), §4.5.2. The exit code is 1 if the posterior mean predicts no better than the start.
 //!
 //! ```text

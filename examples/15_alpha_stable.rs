@@ -38,7 +38,7 @@ fn main() -> sgmcmc::Result<ExitCode> {
     let rank = flags.get("rank", 6, "components; the first half is the first source");
     let steps = flags.get("steps", 2500, "steps of SGLD");
     let h = flags.get("step-size", 0.02, "step size of SGLD");
-    let quiet = matches!(flags.finish(), ProgressOption::Off);
+    let progress = flags.finish();
 
     // Sparse columns of W make the sources distinguishable.
     let sparse = GammaPrior { shape: 0.5, rate: 0.5 };
@@ -76,11 +76,12 @@ fn main() -> sgmcmc::Result<ExitCode> {
     let exact = model.burn_in(200);
     let mut passed = true;
     for (name, model, draws) in [("SGLD", stochastic, steps / 2), ("partially collapsed Gibbs", exact, 300)] {
-        if !quiet {
+        if !matches!(progress, ProgressOption::Off) {
             eprintln!("sampling by {name}");
         }
-        let begin = Instant::now();
-        let fit = model.seed(1).fit(&data, draws as usize)?;
+        let (begin, model) = (Instant::now(), model.seed(1));
+        let run = model.run(&data)?.progress(progress.clone());
+        let fit = model.with_draws(&data, run.sample(draws as usize)?)?;
         let share = fit.share(0..half)?;
         let found = error(&first, &x, &share);
         println!("{name:<24} {:>8.2} {found:>22.3}", begin.elapsed().as_secs_f64());
