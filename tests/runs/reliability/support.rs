@@ -1,9 +1,11 @@
 //! Chains outside the support of the model, where the log posterior is not a finite number.
 
-use sgmcmc::algorithms::Sgfs;
+use sgmcmc::Builder;
+use sgmcmc::algorithms::{Covariance, Metric, Qnhmc, QuasiNewtonMass, RiemannianMala, Sgfs, Sgrld};
 use sgmcmc::distributions::Normal;
+use sgmcmc::dynamics::Dynamics;
 use sgmcmc::fit::ChainOutcome;
-use sgmcmc::gradient::Error;
+use sgmcmc::gradient::{Error, FullGradient};
 use sgmcmc::prelude::*;
 use sgmcmc::presets::sgld;
 
@@ -55,10 +57,28 @@ fn divergence_is_reported_in_values() {
     assert!(value.is_nan() || *value >= 0.0, "{value}");
 }
 
+/// The message of a run of `dynamics` on the full gradient in 100 000 dimensions.
+fn message_in_many_dimensions<D>(dynamics: D) -> String
+where
+    D: Dynamics<FullGradient> + Clone + std::fmt::Debug + 'static,
+{
+    let model = Model::new(|m: Tensor<1>, x: Tensor<1>| x - m.sum());
+    let run = Builder::new(model.with(&data()), dynamics, FullGradient, 1e-3);
+    run.sample(&zeros([100_000]), 10).unwrap_err().to_string()
+}
+
 #[test]
 fn dense_matrices_count_against_the_memory_limit() {
-    let model = Model::new(|m: Tensor<1>, x: Tensor<1>| x - m.sum());
-    let run = sgld(&model, &data(), 1e-3).dynamics(Sgfs::default());
-    let error = run.sample(&zeros([100_000]), 10).unwrap_err().to_string();
-    assert!(error.contains("matrices of the algorithm in 100000 dimensions") && error.contains("298.0 GiB"), "{error}");
+    let metric = || Metric::dense(|_, _| unreachable!("the limit is checked before M is evaluated"));
+    let published = QuasiNewtonMass::Published { covariance: Covariance::IDENTITY };
+    for (message, size) in [
+        (message_in_many_dimensions(Sgfs::default()), "298.0 GiB"),
+        (message_in_many_dimensions(Sgrld::new(metric())), "298.0 GiB"),
+        (message_in_many_dimensions(RiemannianMala::new(metric())), "298.0 GiB"),
+        (message_in_many_dimensions(Qnhmc::default()), "223.5 GiB"),
+        (message_in_many_dimensions(Qnhmc { mass: published, ..Qnhmc::default() }), "74.5 GiB"),
+    ] {
+        let expected = "matrices of the algorithm in 100000 dimensions";
+        assert!(message.contains(expected) && message.contains(size), "{message}");
+    }
 }

@@ -9,6 +9,7 @@ use super::point::{Point, impl_has_position_of_point};
 use super::proposal::{Leapfrog, LeapfrogWorkspace, TrajectoryLength, Transition};
 use super::step::{DualAveraging, StepSizeAdaptation};
 use crate::dynamics::Dynamics;
+use crate::metric::MetricShape;
 use crate::step_size::StepContext;
 
 /// The length of the adaptation of the inverse Hessian of [`Qnhmc`].
@@ -302,6 +303,18 @@ impl<G: ExactGradient> Dynamics<G> for Qnhmc {
 
     fn is_preconditioned(&self) -> bool {
         true
+    }
+
+    /// Counts C and, in the whitening form, its factor and C before an update.
+    fn workspace(&self, dim: usize) -> usize {
+        let matrices = match self.mass {
+            QuasiNewtonMass::Whitening => 3,
+            QuasiNewtonMass::Published { .. } => 1,
+        };
+        match self.inverse_hessian {
+            InverseHessian::Bfgs => MetricShape::Dense.dense_bytes(dim, matrices),
+            InverseHessian::Lbfgs { .. } => 0,
+        }
     }
 
     fn apply_root(&self, state: &mut State, v: &mut [f64], transpose: bool) -> Result<()> {

@@ -248,6 +248,11 @@ impl<G: ExactGradient> Dynamics<G> for RiemannianMala {
         true
     }
 
+    /// Counts the factors at both ends of a proposal, and M at two points for Γ.
+    fn workspace(&self, dim: usize) -> usize {
+        self.metric.shape().dense_bytes(dim, 4)
+    }
+
     fn apply_root(&self, state: &mut State, v: &mut [f64], transpose: bool) -> Result<()> {
         let (root, from) = (Root::new(&self.metric, &state.point.theta)?, v.to_vec());
         if transpose {
