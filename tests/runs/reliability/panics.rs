@@ -1,13 +1,14 @@
 //! A panic in any closure of a run becomes an ending, and the draws made before are kept.
 
 use sgmcmc::algorithms::Values;
-use sgmcmc::gradient::FullGradient;
+use sgmcmc::gradient::{Analytic, AnalyticModel, FullGradient};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sgmcmc::Starts;
 use sgmcmc::algorithms::Sgld;
-use sgmcmc::fit::ChainOutcome;
+use sgmcmc::fit::{Bias, ChainOutcome};
 use sgmcmc::gradient::Error;
 use sgmcmc::rng::StreamRng;
 use sgmcmc::run::{Progress, ProgressOption};
@@ -164,4 +165,42 @@ fn a_chain_that_cannot_start_ends_alone() {
     assert_eq!(fit.chains().iter().map(|chain| chain.len()).collect::<Vec<_>>(), [10, 0]);
     let ChainOutcome::Failed(error) = &fit.outcomes()[1] else { panic!("{:?}", fit.outcomes()) };
     assert!(error.to_string().contains("a closure of the first step"), "{error}");
+}
+
+/// N(0, 1), which panics once it is armed.
+#[derive(Debug)]
+struct Armed(Arc<AtomicBool>);
+
+impl AnalyticModel for Armed {
+    fn observations(&self) -> usize {
+        10
+    }
+
+    fn dim(&self) -> usize {
+        1
+    }
+
+    fn observation(&self, _theta: &[f64], _row: usize, _weight: f64, _grad: &mut [f64]) -> f64 {
+        assert!(!self.0.load(Ordering::Relaxed), "boom");
+        0.0
+    }
+
+    fn prior(&self, theta: &[f64], grad: &mut [f64]) -> f64 {
+        grad[0] -= theta[0];
+        -0.5 * theta[0] * theta[0]
+    }
+}
+
+/// The bias is predicted after the last report of a chain.
+#[test]
+fn a_model_that_panics_in_the_prediction_of_the_bias_costs_no_draw() {
+    let armed = Arc::new(AtomicBool::new(false));
+    let target = Analytic::new(Armed(Arc::clone(&armed)));
+    let report = move |progress: &Progress| armed.store(progress.stage.has_ended(), Ordering::Relaxed);
+    let run = Builder::new(target, Sgld, FullGradient, 1e-3).chains(1);
+    let run = run.progress(ProgressOption::By(Arc::new(report), Duration::MAX));
+    let fit = run.sample(&vec![0.0], 500).unwrap();
+    assert_eq!((fit.chains()[0].len(), &fit.outcomes()[0]), (500, &ChainOutcome::Complete));
+    let Bias::NotExamined(reason) = &fit.info().bias else { panic!("{:?}", fit.info().bias) };
+    assert!(reason.contains("the prediction of the bias panicked: boom"), "{reason}");
 }

@@ -103,7 +103,11 @@ impl<S: Sink> RunningChain<S> {
             (ChainOutcome::Complete | ChainOutcome::Stopped, Err(error)) => ChainOutcome::Failed(error),
             (outcome, _) => outcome,
         };
-        let bias = self.run.predict_bias(plan, &outcome);
+        let bias = guard(
+            || "the model, or a closure of the algorithm, in the prediction of the bias".into(),
+            || Ok(self.run.predict_bias(plan, &outcome)),
+        );
+        let bias = bias.unwrap_or_else(|error| Bias::NotExamined(error.to_string()));
         let output = guard(|| "the end of a sink".into(), || Ok(self.sink.finish()))?;
         let (cost, undefined) = (self.run.chain.cost(), self.run.cursor.undefined);
         let seconds = (self.run.computing + start.elapsed()).as_secs_f64();
