@@ -1,20 +1,16 @@
 //! The no-U-turn sampler: see [`Nuts`].
 
+mod chain;
+
 use std::collections::HashMap;
-use std::time::Instant;
 
-use nuts_rs::{
-    Chain as _, CpuLogpFunc, CpuMath, CpuMathError, DiagNutsSettings, HasDims, LogpError, Settings, Storable, Value,
-};
-use rand::RngExt;
-use rand_distr::StandardNormal;
+use nuts_rs::{CpuLogpFunc, CpuMathError, HasDims, LogpError};
 use rayon::prelude::*;
-use sgmcmc_gradient::rng::StreamRng;
-use sgmcmc_gradient::{ChainRng, Error, Evaluator, Result, Target, settings};
+use sgmcmc_gradient::{Error, Evaluator, Result, Target, settings};
 
-use crate::run::{ChainStart, Starts};
-use sgmcmc_fit::sink::Draw;
-use sgmcmc_fit::{Bias, ChainDraws, Fit, RunInfo};
+use self::chain::{ChainOfNuts, Sampled};
+use crate::run::{ProgressClock, ProgressOption, Starts, StopSignal, guard};
+use sgmcmc_fit::{Bias, ChainOutcome, Fit, RunInfo};
 
 /// The no-U-turn sampler (NUTS), by the crate `nuts-rs`. Requires the feature `nuts`.
 ///
@@ -49,8 +45,8 @@ use sgmcmc_fit::{Bias, ChainDraws, Fit, RunInfo};
 /// # When to use it
 ///
 /// As the reference for other methods, and whenever the full gradient is affordable. It is not a
-/// [`Dynamics`](crate::dynamics::Dynamics): its state belongs to `nuts-rs`, so that it cannot be saved, stopped or
-/// combined with other updates.
+/// [`Dynamics`](crate::dynamics::Dynamics): its state belongs to `nuts-rs`, so that it cannot be saved or
+/// combined with other updates. A [`StopSignal`] ends it early, with [`sample_watched`](Self::sample_watched).
 ///
 /// # Examples
 ///
@@ -80,16 +76,6 @@ impl Default for Nuts {
         Self { warm_up: 1000, max_depth: 10, chains: 4, seed: 0 }
     }
 }
-
-/// The names of the statistics in ArviZ and in `nuts-rs`.
-const STATS: [(&str, &str); 6] = [
-    ("acceptance_rate", "mean_tree_accept"),
-    ("diverging", "diverging"),
-    ("energy", "energy"),
-    ("n_steps", "n_steps"),
-    ("tree_depth", "depth"),
-    ("step_size", "step_size"),
-];
 
 /// The log density log p(θ|x) for `nuts-rs`.
 struct Density(Box<dyn Evaluator>);
@@ -141,19 +127,13 @@ impl CpuLogpFunc for Density {
     }
 }
 
-/// One chain and its cost.
-struct Sampled {
-    draws: ChainDraws,
-    gradients: u64,
-    seconds: f64,
-}
-
 impl Nuts {
     /// Makes `draws` draws of every chain and keeps them in memory.
     ///
     /// # Errors
     ///
-    /// Returns an error if a setting is out of range, the start is not in the support, or the model fails.
+    /// Returns an error if a setting is out of range, the start is not in the support, or no chain can start. A chain
+    /// that fails later keeps its draws and has the error as its outcome, see [`Fit::outcomes`].
     pub fn sample<'a, T: Target>(
         &self,
         target: &T,
@@ -163,17 +143,65 @@ impl Nuts {
     where
         T::Params: 'a,
     {
+        self.sample_watched(target, start, draws, ProgressOption::Off, &StopSignal::new())
+    }
+
+    /// Makes `draws` draws of every chain like [`sample`](Self::sample), reports progress, and ends chains after their
+    /// current iteration if `stop` is triggered.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`sample`](Self::sample).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sgmcmc::algorithms::Nuts;
+    /// use sgmcmc::fit::ChainOutcome;
+    /// use sgmcmc::prelude::*;
+    /// use sgmcmc::run::{ProgressOption, StopSignal};
+    ///
+    /// let posterior = Model::density(|x: Tensor<1>| x.square() * -0.5).with(&Dataset::none());
+    /// let signal = StopSignal::new();
+    /// signal.stop();
+    /// let fit = Nuts::default().sample_watched(&posterior, &ones([1]), 500, ProgressOption::Off, &signal)?;
+    /// assert_eq!(fit.outcomes()[0], ChainOutcome::Stopped);
+    /// # Ok::<(), sgmcmc::Error>(())
+    /// ```
+    pub fn sample_watched<'a, T: Target>(
+        &self,
+        target: &T,
+        start: impl Into<Starts<'a, T::Params>>,
+        draws: usize,
+        progress: ProgressOption,
+        stop: &StopSignal,
+    ) -> Result<Fit>
+    where
+        T::Params: 'a,
+    {
         self.check()?;
         let start = start.into();
-        let starts = (0..self.chains).map(|chain| start.resolve(target, self.chains, self.seed, chain));
-        let starts = starts.collect::<Result<Vec<_>>>()?;
-        let Some(ChainStart { evaluator: first, .. }) = starts.first() else { return Err(Error::EmptyModel) };
-        let (layout, observations) = (first.layout().clone(), first.observations());
+        let resolve = || {
+            let starts = (0..self.chains).map(|chain| start.resolve(target, self.chains, self.seed, chain));
+            starts.collect::<Result<Vec<_>>>()
+        };
+        let starts = guard(|| "a closure that draws starts".into(), resolve)?;
+        let Some(first) = starts.first() else { return Err(Error::EmptyModel) };
+        let (layout, observations) = (first.evaluator.layout().clone(), first.evaluator.observations());
+        let total = self.warm_up.saturating_add(draws as u64);
         let chains: Vec<Sampled> = starts
             .into_par_iter()
             .enumerate()
-            .map(|(chain, ChainStart { evaluator, theta })| self.chain(chain, evaluator, &theta, draws))
-            .collect::<Result<_>>()?;
+            .map(|(index, start)| {
+                let clock = ProgressClock::new(progress.clone(), None, index, 0, total);
+                ChainOfNuts::new(*self, index, start.evaluator.layout(), clock).run(start, total, stop)
+            })
+            .collect();
+        if chains.iter().all(|chain| !chain.started)
+            && let Some(ChainOutcome::Failed(error)) = chains.first().map(|chain| &chain.outcome)
+        {
+            return Err(error.clone());
+        }
         let info = RunInfo {
             algorithm: format!("{self:?}"),
             gradient: "FullGradient".into(),
@@ -182,7 +210,7 @@ impl Nuts {
             seed: self.seed,
             burn_in: self.warm_up,
             thin: 1,
-            iterations: vec![self.warm_up + draws as u64; self.chains],
+            iterations: chains.iter().map(|chain| chain.iterations).collect(),
             gradients: chains.iter().map(|chain| chain.gradients).collect(),
             undefined: vec![0; self.chains],
             seconds: chains.iter().map(|chain| chain.seconds).collect(),
@@ -190,7 +218,8 @@ impl Nuts {
             version: env!("CARGO_PKG_VERSION").into(),
             ..RunInfo::default()
         };
-        Ok(Fit::new(layout, chains.into_iter().map(|chain| chain.draws).collect())?.with_info(info))
+        let (draws, outcomes) = chains.into_iter().map(|chain| (chain.draws, chain.outcome)).unzip();
+        Ok(Fit::new(layout, draws)?.with_outcomes(outcomes)?.with_info(info))
     }
 
     /// Checks the settings.
@@ -201,90 +230,6 @@ impl Nuts {
         let expected = "allow at least 1 doubling; 10 are usual";
         settings::at_least("the largest depth of a tree", self.max_depth, 1, expected)?;
         Ok(())
-    }
-
-    /// Runs chain number `chain` from `theta`.
-    fn chain(&self, chain: usize, evaluator: Box<dyn Evaluator>, theta: &[f64], draws: usize) -> Result<Sampled> {
-        let began = Instant::now();
-        let layout = evaluator.layout().clone();
-        let mut settings = DiagNutsSettings::default();
-        (settings.num_tune, settings.num_draws) = (self.warm_up, draws as u64);
-        settings.maxdepth = self.max_depth;
-        let failed = |error: &dyn std::fmt::Display| {
-            // The lines after the first may contain a backtrace.
-            let error = error.to_string();
-            Error::Recorded { message: format!("NUTS, chain {chain}: {}", error.lines().next().unwrap_or_default()) }
-        };
-        let mut rng = ChainRng::new(self.seed, chain as u64);
-        let (mut evaluator, mut theta) = (evaluator, theta.to_vec());
-        leave_stationary_coordinates(evaluator.as_mut(), &mut theta, rng.noise())?;
-        let math = CpuMath::new(Density(evaluator));
-        let mut sampler = settings.new_chain(chain as u64, math, rng.noise()).map_err(|error| failed(&error))?;
-        sampler.set_position(&theta).map_err(|error| failed(&error))?;
-        let mut kept = ChainDraws::new(layout.value_count(), STATS.map(|(name, _)| name.to_owned()).to_vec());
-        let (mut values, mut gradients) = (vec![0.0; layout.value_count()], 0);
-        for iteration in 1..=self.warm_up + draws as u64 {
-            let (position, _, mut stats, progress) = sampler.expanded_draw().map_err(|error| failed(&error))?;
-            gradients += progress.num_gradients;
-            if iteration <= self.warm_up {
-                continue;
-            }
-            let dims = (&*sampler.math()).into();
-            let all = stats.get_all(&dims);
-            let number = |key: &str| {
-                let value = all.iter().find(|(name, _)| *name == key).and_then(|(_, value)| value.as_ref());
-                value.map_or(f64::NAN, as_number)
-            };
-            layout.values_into(&position, &mut values)?;
-            let stats = STATS.map(|(_, theirs)| number(theirs));
-            let log_posterior = number("logp");
-            kept.push(&Draw { iteration, values: &values, weight: 1.0, log_posterior, stats: &stats })?;
-        }
-        Ok(Sampled { draws: kept, gradients, seconds: began.elapsed().as_secs_f64() })
-    }
-}
-
-/// Moves the coordinates of `theta` with zero gradient by a small random amount.
-///
-/// `nuts-rs` computes its first mass matrix from the gradient at the start, whose entries must not be zero. They are
-/// zero for example for a weight of zero with a normal prior and no data.
-///
-/// # Errors
-///
-/// Returns an error if the gradient of a coordinate is zero after the move too.
-fn leave_stationary_coordinates(evaluator: &mut dyn Evaluator, theta: &mut [f64], rng: &mut StreamRng) -> Result<()> {
-    let mut gradient = vec![0.0; theta.len()];
-    let rows = evaluator.all_rows();
-    evaluator.posterior(theta, rows, &mut gradient)?;
-    if gradient.iter().all(|g| *g != 0.0) {
-        return Ok(());
-    }
-    let still = theta.iter_mut().zip(&gradient).filter(|(_, g)| **g == 0.0);
-    still.for_each(|(theta, _)| *theta += NUDGE * rng.sample::<f64, _>(StandardNormal));
-    gradient.fill(0.0);
-    evaluator.posterior(theta, rows, &mut gradient)?;
-    match gradient.iter().position(|g| *g == 0.0) {
-        None => Ok(()),
-        Some(index) => Err(Error::Setting {
-            name: "the gradient at the start",
-            value: format!("0 for {}", evaluator.layout().coordinate_name(index)),
-            expected: "the posterior must depend on every parameter; start elsewhere, or give it a prior",
-        }),
-    }
-}
-
-/// The standard deviation of the move of a coordinate with zero gradient.
-const NUDGE: f64 = 0.1;
-
-/// Converts a scalar statistic to a number.
-fn as_number(value: &Value) -> f64 {
-    match value {
-        Value::ScalarF64(value) => *value,
-        Value::ScalarF32(value) => f64::from(*value),
-        Value::ScalarU64(value) => *value as f64,
-        Value::ScalarI64(value) => *value as f64,
-        Value::ScalarBool(value) => f64::from(u8::from(*value)),
-        _ => f64::NAN,
     }
 }
 

@@ -9,7 +9,7 @@ use sgmcmc_gradient::{Error, Result};
 ///
 /// Values borrowed by `call` may be in any state after a panic. Callers must use them only to return draws that were
 /// recorded before.
-pub(super) fn guard<T>(what: impl FnOnce() -> String, call: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(crate) fn guard<T>(what: impl FnOnce() -> String, call: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(call))
         .unwrap_or_else(|panic| Err(Error::Panicked { what: what(), message: message(panic) }))
 }

@@ -21,10 +21,13 @@ pub use builder::Builder;
 pub use chain_run::ChainRun;
 pub(crate) use checkpoint::Checkpoints;
 pub use checkpoint::{CheckpointInterval, CheckpointStore, Claim, InMemoryCheckpoints};
+pub(crate) use guard::guard;
 pub use minibatched::Minibatched;
 pub use mode_plan::{FindMode, ModePlan, NoMode};
 pub(crate) use plan::Labels;
 pub use progress::{ChainStage, PreparationStage, Progress, ProgressLines, ProgressOption, Quality, Reporter};
+#[cfg(feature = "nuts")]
+pub(crate) use progress::{ProgressClock, Reading};
 pub use sampler::Sampler;
 #[cfg(feature = "nuts")]
 pub(crate) use starts::ChainStart;

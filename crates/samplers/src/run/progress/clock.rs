@@ -6,17 +6,17 @@ use super::{ChainStage, Progress, ProgressOption, Quality};
 
 /// The result of a reading of the clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::run) struct DueActions {
+pub(crate) struct DueActions {
     /// True if a progress report is due.
-    pub(in crate::run) report_is_due: bool,
+    pub(crate) report_is_due: bool,
     /// True if the turn of the chain is over.
-    pub(in crate::run) turn_is_over: bool,
+    pub(crate) turn_is_over: bool,
 }
 
 /// Reports the progress of one chain at intervals and ends its turns. Reads the clock only in some iterations, since
 /// that is slow relative to fast steps.
 #[derive(Debug)]
-pub(in crate::run) struct ProgressClock {
+pub(crate) struct ProgressClock {
     option: ProgressOption,
     /// The length of a turn. `None` if each chain has a thread of its own.
     turn: Option<Duration>,
@@ -32,13 +32,7 @@ pub(in crate::run) struct ProgressClock {
 }
 
 impl ProgressClock {
-    pub(in crate::run) fn new(
-        option: ProgressOption,
-        turn: Option<Duration>,
-        chain: usize,
-        first: u64,
-        total: u64,
-    ) -> Self {
+    pub(crate) fn new(option: ProgressOption, turn: Option<Duration>, chain: usize, first: u64, total: u64) -> Self {
         let now = Instant::now();
         // Without reports and turns the clock is never read.
         let stride = if matches!(option, ProgressOption::Off) && turn.is_none() { u64::MAX } else { 1 };
@@ -46,17 +40,17 @@ impl ProgressClock {
     }
 
     /// Begins a turn of the chain.
-    pub(in crate::run) fn begin_turn(&mut self, iteration: u64) {
+    pub(crate) fn begin_turn(&mut self, iteration: u64) {
         (self.turn_start, self.turn_first) = (Instant::now(), iteration);
     }
 
     /// Returns the time since the begin of the turn.
-    pub(in crate::run) fn in_turn(&self) -> Duration {
+    pub(crate) fn in_turn(&self) -> Duration {
         self.turn_start.elapsed()
     }
 
     /// Reads the clock, in some iterations.
-    pub(in crate::run) fn read(&mut self, iteration: u64) -> DueActions {
+    pub(crate) fn read(&mut self, iteration: u64) -> DueActions {
         if !iteration.is_multiple_of(self.stride) {
             return DueActions::default();
         }
@@ -77,7 +71,7 @@ impl ProgressClock {
     }
 
     /// Reports the progress of the chain, if there is a reporter.
-    pub(in crate::run) fn report(&mut self, at: Reading) {
+    pub(crate) fn report(&mut self, at: Reading) {
         let Self { chain, total, first, .. } = *self;
         let ProgressOption::By(reporter, _) = &self.option else { return };
         let elapsed = self.start.elapsed();
@@ -102,11 +96,11 @@ impl ProgressClock {
 
 /// The part of a report that comes from the chain.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::run) struct Reading {
-    pub(in crate::run) iteration: u64,
-    pub(in crate::run) log_posterior: f64,
-    pub(in crate::run) is_estimate: bool,
-    pub(in crate::run) stage: ChainStage,
-    pub(in crate::run) divergences: u64,
-    pub(in crate::run) quality: Option<Quality>,
+pub(crate) struct Reading {
+    pub(crate) iteration: u64,
+    pub(crate) log_posterior: f64,
+    pub(crate) is_estimate: bool,
+    pub(crate) stage: ChainStage,
+    pub(crate) divergences: u64,
+    pub(crate) quality: Option<Quality>,
 }

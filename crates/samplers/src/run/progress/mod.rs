@@ -8,7 +8,7 @@ mod reporter;
 use std::fmt;
 use std::time::Duration;
 
-pub(super) use clock::{ProgressClock, Reading};
+pub(crate) use clock::{ProgressClock, Reading};
 pub use preparation::PreparationStage;
 pub use quality::Quality;
 pub(super) use quality::{QualityBoard, Watch};
