@@ -33,3 +33,33 @@ fn divergence(theta: &[f64], layout: &Layout, index: usize, iteration: u64) -> E
     let (element, value) = (layout.coordinate_name(index), value.unwrap_or(theta[index]));
     Error::Diverged { what, element, value, iteration, remedy: "use a smaller step size" }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sgmcmc_gradient::Constraint;
+
+    /// The error at coordinates that are `theta`, of a parameter of two values.
+    fn error(constraint: Option<Constraint>, theta: &[f64]) -> Error {
+        let layout = Layout::new([("x".into(), vec![2], constraint)]).unwrap();
+        check_finite(theta, &layout, 7).unwrap_err()
+    }
+
+    #[test]
+    fn the_value_is_named_and_not_its_logarithm() {
+        let Error::Diverged { what, value, element, .. } = error(Some(Constraint::Positive), &[0.5, -1e200]) else {
+            panic!("another error");
+        };
+        assert_eq!((what, value.to_bits(), &*element), ("the value", 0.0_f64.to_bits(), "x[1]"));
+        let Error::Diverged { what, value, .. } = error(None, &[0.5, -1e200]) else { panic!("another error") };
+        assert_eq!((what, value.to_bits()), ("the value", (-1e200_f64).to_bits()));
+    }
+
+    #[test]
+    fn a_coordinate_without_a_value_of_its_own_is_named_as_such() {
+        let Error::Diverged { what, value, .. } = error(Some(Constraint::Simplex), &[-1e200]) else {
+            panic!("another error");
+        };
+        assert_eq!((what, value.to_bits()), ("the unconstrained coordinate", (-1e200_f64).to_bits()));
+    }
+}
