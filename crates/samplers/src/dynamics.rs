@@ -7,7 +7,7 @@ use rand::{Rng, RngExt, TryRng};
 use rand_distr::StandardNormal;
 use serde::{Serialize, de::DeserializeOwned};
 use sgmcmc_gradient::rng::StreamRng;
-use sgmcmc_gradient::{GradientEstimator, Layout, Oracle, Result};
+use sgmcmc_gradient::{Fingerprint, GradientEstimator, Layout, Oracle, Result};
 
 use crate::law::Direction;
 use crate::step_size::StepContext;
@@ -183,6 +183,17 @@ pub trait Dynamics<G: GradientEstimator>: Send + Sync {
     fn workspace(&self, dim: usize) -> usize {
         let _ = dim;
         0
+    }
+
+    /// Returns a fingerprint of the functions among the settings, for a chain that starts at `theta`. Checkpoints
+    /// compare it, in addition to the `Debug` text of the algorithm. The default is `None`: there are no functions.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a function cannot be evaluated.
+    fn fingerprint_of_functions(&self, theta: &[f64]) -> Result<Option<Fingerprint>> {
+        let _ = theta;
+        Ok(None)
     }
 
     /// Returns whether the last step made a draw to keep. Steps that only explore or adapt do not.

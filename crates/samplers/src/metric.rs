@@ -3,7 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use sgmcmc_gradient::{Error, Result};
+use sgmcmc_gradient::fingerprint::Fingerprinter;
+use sgmcmc_gradient::{Error, Fingerprint, Result};
+
+use crate::run::guard;
 
 /// A function that writes its value at θ into a slice.
 type MatrixFunction = dyn Fn(&[f64], &mut [f64]) + Send + Sync;
@@ -63,6 +66,9 @@ impl MetricShape {
     }
 }
 
+/// The scales of the displacements of the points at which metrics are compared.
+const DISPLACEMENTS: [f64; 6] = [0.0, 1e-3, 0.1, 1.0, 3.0, 10.0];
+
 impl fmt::Debug for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let gamma = if self.gamma.is_some() { "given" } else { "by differences" };
@@ -110,6 +116,32 @@ impl Metric {
             let expected = "the metric must be finite with a positive diagonal wherever the chain goes";
             Err(Error::Setting { name: "an entry of M(theta)", value: m.to_string(), expected })
         })
+    }
+
+    /// Returns a fingerprint of M, and of Γ if it is given, at `theta` and at displaced points.
+    ///
+    /// A function that panics at a displaced point has a fingerprint too: chains need not go there.
+    pub(crate) fn fingerprint(&self, theta: &[f64]) -> Fingerprint {
+        let dim = theta.len();
+        let mut parts = Fingerprinter::new();
+        let mut m = vec![0.0; if self.shape == MetricShape::Dense { dim * dim } else { dim }];
+        let mut gamma = vec![0.0; dim];
+        for (number, scale) in DISPLACEMENTS.into_iter().enumerate() {
+            let displaced = |(j, x): (usize, &f64)| x + scale * (1.0 + (j * DISPLACEMENTS.len() + number) as f64).sin();
+            let point: Vec<f64> = theta.iter().enumerate().map(displaced).collect();
+            let evaluate = || {
+                (self.at)(&point, &mut m);
+                if let Some(function) = &self.gamma {
+                    function(&point, &mut gamma);
+                }
+                Ok(())
+            };
+            match guard(String::new, evaluate) {
+                Ok(()) => [&m, &gamma].into_iter().for_each(|numbers| parts.numbers(numbers)),
+                Err(error) => parts.text(&error.to_string()),
+            }
+        }
+        parts.finish()
     }
 
     /// Evaluates Γ(θ) into `out`.

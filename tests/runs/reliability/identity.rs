@@ -1,9 +1,8 @@
 //! A run goes on from a checkpoint only if everything that its draws depend on is the same.
 
-use sgmcmc::algorithms::Sgld;
+use sgmcmc::algorithms::{Dynamics, Metric, MetropolisHastings, RandomWalk, RiemannianMala, Sgld, Sgrld};
 use sgmcmc::distributions::Normal;
-use sgmcmc::gradient::Error;
-use sgmcmc::gradient::MinibatchGradient;
+use sgmcmc::gradient::{Error, FullGradient, MinibatchGradient};
 use sgmcmc::minibatch::WithoutReplacement;
 use sgmcmc::prelude::*;
 use sgmcmc::run::CheckpointInterval;
@@ -145,4 +144,58 @@ fn a_gibbs_update_is_part_of_a_run() {
         .gibbs(|_| |_: &mut sgmcmc::algorithms::Values<'_>, _: &mut sgmcmc::rng::StreamRng| Ok(()));
     let error = with.sample(&full([1], 0.0), 40).unwrap_err().to_string();
     assert!(error.contains("it was made without updates, but this run is with them"), "{error}");
+}
+
+/// A run of `dynamics` with a checkpoint in `directory`.
+fn with_dynamics<D>(directory: &TempDir, dynamics: D) -> Result<Fit, Error>
+where
+    D: Dynamics<FullGradient> + Clone + std::fmt::Debug + 'static,
+{
+    let Run { data, model, .. } = Run::new();
+    let run = Builder::new(model.with(&data), dynamics, FullGradient, 1e-3).seed(3).chains(2);
+    let store = FileCheckpoints::new(directory.path()).unwrap();
+    run.checkpoint(store, CheckpointInterval::Steps(7)).sample(&full([1], 0.0), 40)
+}
+
+/// `first` is refused the checkpoint of `second`, and a copy of `first` is not.
+fn other_metrics_are_refused<D>(make: impl Fn(Metric) -> D)
+where
+    D: Dynamics<FullGradient> + Clone + std::fmt::Debug + 'static,
+{
+    // The metrics are equal at zero.
+    let diagonal = |slope: f64| Metric::diagonal(move |theta, m| m[0] = 1.0 + slope * theta[0] * theta[0]);
+    let dense = |slope: f64| Metric::dense(move |theta, m| m[0] = 1.0 + slope * theta[0] * theta[0]);
+    let gamma = |value: f64| diagonal(0.1).with_gamma(move |theta, gamma| gamma[0] = value * theta[0]);
+    for (first, second) in [(diagonal(0.1), diagonal(0.2)), (dense(0.1), dense(0.2)), (gamma(0.2), gamma(0.4))] {
+        let directory = tempfile::tempdir().unwrap();
+        with_dynamics(&directory, make(first.clone())).unwrap();
+        with_dynamics(&directory, make(first)).unwrap();
+        let message = with_dynamics(&directory, make(second)).unwrap_err().to_string();
+        assert!(message.contains("its metric, or another function of the algorithm, is not that"), "{message}");
+    }
+}
+
+#[test]
+fn another_metric_is_another_run() {
+    other_metrics_are_refused(Sgrld::new);
+    other_metrics_are_refused(RiemannianMala::new);
+}
+
+#[test]
+fn an_update_with_other_settings_is_another_update() {
+    let sample = |directory: &TempDir, updates: &[(f64, usize)]| {
+        let run = Run::new().builder(directory);
+        let run = updates.iter().copied().fold(run, |run, (scale, repeats)| {
+            run.update(move |_| MetropolisHastings::new("theta", RandomWalk { scale }).repeats(repeats))
+        });
+        run.sample(&full([1], 0.0), 40)
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let saved = [(0.5, 1)];
+    sample(&directory, &saved).unwrap();
+    sample(&directory, &saved).unwrap();
+    for other in [&[(0.25, 1)][..], &[(0.5, 2)], &[(0.5, 1), (0.5, 1)]] {
+        let message = sample(&directory, other).unwrap_err().to_string();
+        assert!(message.contains("its list of updates is") && message.contains("scale: 0.5"), "{message}");
+    }
 }

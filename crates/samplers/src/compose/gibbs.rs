@@ -72,6 +72,11 @@ pub trait GibbsUpdate: Send {
     /// Returns an error if the update fails. The chain then ends.
     fn update(&mut self, values: &mut Values<'_>, rng: &mut StreamRng) -> Result<()>;
 
+    /// Returns a description of the settings: see [`Update::settings`]. The default is empty.
+    fn settings(&self) -> String {
+        String::new()
+    }
+
     /// Serializes the state of the update.
     fn save(&self) -> Vec<u8> {
         Vec::new()
@@ -118,6 +123,10 @@ impl<U: GibbsUpdate> Update for GibbsStep<U> {
             .blocks()
             .iter()
             .try_for_each(|Block { name, values: range, .. }| context.set(name, &values[range.clone()]))
+    }
+
+    fn settings(&self) -> String {
+        self.update.settings()
     }
 
     fn save(&self) -> Result<Vec<u8>> {

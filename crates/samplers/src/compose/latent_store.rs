@@ -216,6 +216,10 @@ where
         (self.update)(&mut self.store, context)
     }
 
+    fn settings(&self) -> String {
+        format!("{self:?}")
+    }
+
     fn save(&self) -> Result<Vec<u8>> {
         self.store.save()
     }

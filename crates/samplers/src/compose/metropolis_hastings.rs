@@ -136,6 +136,12 @@ impl<P: Proposal> Update for MetropolisHastings<P> {
         Ok(())
     }
 
+    fn settings(&self) -> String {
+        let Self { name, proposal, repeats, density, .. } = self;
+        let density = if density.is_some() { "of the step" } else { "of the model" };
+        format!("MetropolisHastings on {name}, proposal {}, repeats {repeats}, density {density}", proposal.settings())
+    }
+
     fn stat_names(&self) -> Vec<String> {
         vec![format!("acceptance.{}", self.name)]
     }

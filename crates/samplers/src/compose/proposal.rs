@@ -63,6 +63,12 @@ pub trait Proposal: Send {
     /// Returns an error if a setting is out of range. The chain then ends.
     fn propose(&self, current: &[f64], proposed: &mut [f64], rng: &mut StreamRng) -> Result<f64>;
 
+    /// Returns a description of the settings of the proposal: see [`Update::settings`](super::Update::settings). The
+    /// default is empty.
+    fn settings(&self) -> String {
+        String::new()
+    }
+
     /// Returns the numbers that the proposal changes. The default is the values.
     fn space(&self) -> ProposalSpace {
         ProposalSpace::Values
@@ -99,6 +105,10 @@ impl Proposal for RandomWalk {
             *new = old + scale * z;
         }
         Ok(0.0)
+    }
+
+    fn settings(&self) -> String {
+        format!("{self:?}")
     }
 
     fn space(&self) -> ProposalSpace {

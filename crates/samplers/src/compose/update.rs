@@ -70,6 +70,12 @@ pub trait Update: Send {
         true
     }
 
+    /// Returns a description of the settings of the update. A run resumes from a checkpoint only if they are the same.
+    /// The default is empty; the settings of closures are not compared.
+    fn settings(&self) -> String {
+        String::new()
+    }
+
     /// Serializes the state of the update. The default is empty.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Riemannian Langevin dynamics: see [`Sgrld`].
 
 use serde::{Deserialize, Serialize};
-use sgmcmc_gradient::{Error, GradientEstimator, Oracle, Result};
+use sgmcmc_gradient::{Error, Fingerprint, GradientEstimator, Oracle, Result};
 use sgmcmc_numerics::Cholesky;
 
 use super::{Scratch, not_positive_definite};
@@ -109,6 +109,10 @@ impl<G: GradientEstimator> Dynamics<G> for Sgrld {
     /// Counts M, its factor, and M at two points for Γ.
     fn workspace(&self, dim: usize) -> usize {
         self.metric.shape().dense_bytes(dim, 4)
+    }
+
+    fn fingerprint_of_functions(&self, theta: &[f64]) -> Result<Option<Fingerprint>> {
+        Ok(Some(self.metric.fingerprint(theta)))
     }
 
     fn init(&self, theta: &[f64], context: StepContext<'_>, _oracle: &mut Oracle<G>) -> Result<State> {

@@ -1,7 +1,7 @@
 //! Langevin proposals with a position-dependent matrix: see [`RiemannianMala`].
 
 use serde::{Deserialize, Serialize};
-use sgmcmc_gradient::{Error, ExactGradient, Layout, Oracle, Result};
+use sgmcmc_gradient::{Error, ExactGradient, Fingerprint, Layout, Oracle, Result};
 use sgmcmc_numerics::Cholesky;
 
 use super::outcome::{Outcome, Proposal};
@@ -251,6 +251,10 @@ impl<G: ExactGradient> Dynamics<G> for RiemannianMala {
     /// Counts the factors at both ends of a proposal, and M at two points for Γ.
     fn workspace(&self, dim: usize) -> usize {
         self.metric.shape().dense_bytes(dim, 4)
+    }
+
+    fn fingerprint_of_functions(&self, theta: &[f64]) -> Result<Option<Fingerprint>> {
+        Ok(Some(self.metric.fingerprint(theta)))
     }
 
     fn apply_root(&self, state: &mut State, v: &mut [f64], transpose: bool) -> Result<()> {

@@ -363,7 +363,8 @@ impl<T, D, G, M> Builder<T, D, G, M> {
     /// model, its parameters, the algorithm, the estimator, the start, the seed, step sizes and temperatures. Models
     /// are compared by their recorded operations or, on the eager engine and for hand-written models, by their values
     /// at several points. Schedules given by closures are compared at the first 1024 iterations and at increasing
-    /// distances after them. Updates and closures in sinks are not compared.
+    /// distances after them, metrics by their values at several points, updates by their settings. Closures of updates
+    /// and in sinks are not compared.
     ///
     /// See [`CheckpointInterval`] for an example.
     #[must_use]

@@ -316,6 +316,7 @@ impl ChainRun {
             data: None,
             model: ModelIdentity::Recorded(Fingerprint::new(self.identity.as_bytes())),
             algorithm: self.identity.clone(),
+            functions: None,
             gradient: String::new(),
             schedules: Schedules::new(&1.0.into(), &1.0.into(), self.plan.iterations(draws)),
             start: fingerprint_of_start(theta),
@@ -324,7 +325,7 @@ impl ChainRun {
             burn_in,
             thin,
             threshold: format!("{:?}", self.plan.threshold),
-            gibbs: false,
+            updates: Vec::new(),
         }
     }
 }

@@ -234,16 +234,27 @@ where
         let Prepared { spec, layout, split, mut chains, updates, .. } = prepared;
         let _claim = plan.checkpoints.as_ref().map(|checkpoints| checkpoints.store.claim()).transpose()?;
         let fingerprint = match &plan.checkpoints {
-            Some(_) => Some(guard(|| "a schedule".into(), || self.fingerprint(&layout, &mut chains, draws))?),
+            Some(_) => {
+                let call = || {
+                    let updates = updates.first().into_iter().flatten().map(|update| update.settings()).collect();
+                    self.fingerprint(&layout, &mut chains, updates, draws)
+                };
+                Some(guard(|| "a schedule or an update".into(), call)?)
+            }
             None => None,
         };
         let mut first_updates = Some(updates);
         let members = plan.chain_indices().zip(chains).map(|(chain, start)| {
-            let start_fingerprint = fingerprint_of_start(&start.theta);
-            let fingerprint =
-                fingerprint.as_ref().map(|common| RunFingerprint { chain, start: start_fingerprint, ..common.clone() });
-            PendingChain { start: (start, first_updates.take()), fingerprint }
+            let own = |common: &RunFingerprint| -> Result<RunFingerprint> {
+                let free = split.as_ref().map(|split| split.free(&start.theta));
+                let functions = self.dynamics.fingerprint_of_functions(free.as_ref().unwrap_or(&start.theta))?;
+                let start = fingerprint_of_start(&start.theta);
+                Ok(RunFingerprint { chain, start, functions, ..common.clone() })
+            };
+            let fingerprint = fingerprint.as_ref().map(own).transpose()?;
+            Ok(PendingChain { start: (start, first_updates.take()), fingerprint })
         });
+        let members = members.collect::<Result<Vec<_>>>()?;
         let group = ChainGroup { plan, layout, stats, interleaved: self.interleaved_chains(), draws };
         let start = |(mut start, updates): (ChainStart, Option<Vec<Updates>>), index: usize| {
             start.evaluator.allocate_on_this_thread()?;
@@ -251,7 +262,7 @@ where
             let chain: Box<dyn Chain> = self.chain(&spec, split.clone(), start, updates, index)?;
             Ok(chain)
         };
-        group.run(members.collect(), start, sink)
+        group.run(members, start, sink)
     }
 
     /// Returns the names of the statistics of each draw: those of the algorithm and of the updates, and αₜ if there
@@ -300,12 +311,19 @@ where
         }
     }
 
-    /// Returns the fingerprint of the first chain. Other chains differ in their index and start.
+    /// Returns the fingerprint of the first chain, without the functions of the algorithm. Other chains differ in their
+    /// index, their start, and these functions.
     ///
     /// It contains the `Debug` texts of the settings, which checkpoints compare.
-    fn fingerprint(&self, layout: &Layout, chains: &mut [ChainStart], draws: usize) -> Result<RunFingerprint> {
+    fn fingerprint(
+        &self,
+        layout: &Layout,
+        chains: &mut [ChainStart],
+        updates: Vec<String>,
+        draws: usize,
+    ) -> Result<RunFingerprint> {
         let Some(ChainStart { evaluator, theta }) = chains.first_mut() else { return Err(Error::EmptyModel) };
-        let Plan { seed, burn_in, thin, threshold, updates, .. } = &self.plan;
+        let Plan { seed, burn_in, thin, threshold, .. } = &self.plan;
         Ok(RunFingerprint {
             version: env!("CARGO_PKG_VERSION").into(),
             layout: layout.clone(),
@@ -313,6 +331,7 @@ where
             data: self.target.fingerprint(),
             model: evaluator.identity(theta)?,
             algorithm: self.algorithm(),
+            functions: None,
             gradient: format!("{:?}", self.gradient),
             schedules: Schedules::new(&self.step_size, &self.temperature, self.plan.iterations(draws)),
             start: fingerprint_of_start(theta),
@@ -321,7 +340,7 @@ where
             burn_in: *burn_in,
             thin: *thin,
             threshold: format!("{threshold:?}"),
-            gibbs: !updates.is_empty(),
+            updates,
         })
     }
 }

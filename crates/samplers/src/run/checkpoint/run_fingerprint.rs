@@ -18,6 +18,8 @@ pub(in crate::run) struct RunFingerprint {
     pub(in crate::run) data: Option<Fingerprint>,
     pub(in crate::run) model: ModelIdentity,
     pub(in crate::run) algorithm: String,
+    /// The fingerprint of the functions among the settings of the algorithm, if it has any.
+    pub(in crate::run) functions: Option<Fingerprint>,
     pub(in crate::run) gradient: String,
     pub(in crate::run) schedules: Schedules,
     /// The fingerprint of the coordinates of the start.
@@ -27,7 +29,8 @@ pub(in crate::run) struct RunFingerprint {
     pub(in crate::run) burn_in: u64,
     pub(in crate::run) thin: u64,
     pub(in crate::run) threshold: String,
-    pub(in crate::run) gibbs: bool,
+    /// The settings of the updates, in scan order.
+    pub(in crate::run) updates: Vec<String>,
 }
 
 /// The schedules of a run.
@@ -77,6 +80,9 @@ impl RunFingerprint {
             return other("model (likelihood, prior, their temperature, or the engine)");
         }
         same!(algorithm "algorithm", gradient "gradient estimator");
+        if self.functions != saved.functions {
+            return other("metric, or another function of the algorithm,");
+        }
         let (run, old) = (&self.schedules, &saved.schedules);
         if run.names != old.names {
             return differ("list of parameters with step sizes of their own", &run.names, &old.names);
@@ -88,12 +94,13 @@ impl RunFingerprint {
             }
         }
         same!(seed "seed", chain "chain number", burn_in "burn-in", thin "thinning", threshold "sampling threshold");
-        if self.gibbs != saved.gibbs {
-            let with = |gibbs| if gibbs { "with" } else { "without" };
-            let reason =
-                format!("it was made {} updates, but this run is {} them", with(saved.gibbs), with(self.gibbs));
+        if self.updates.is_empty() != saved.updates.is_empty() {
+            let with = |updates: &[String]| if updates.is_empty() { "without" } else { "with" };
+            let (run, old) = (with(&self.updates), with(&saved.updates));
+            let reason = format!("it was made {old} updates, but this run is {run} them");
             return Err(Error::Checkpoint { reason });
         }
+        same!(updates "list of updates");
         if self.start != saved.start {
             return other("start");
         }
