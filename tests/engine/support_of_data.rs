@@ -3,9 +3,9 @@
 use sgmcmc::Engine;
 use sgmcmc::distributions::*;
 use sgmcmc::distributions::{
-    Bernoulli, BernoulliLogits, Beta, BinomialLogits, CategoricalLogits, Dirichlet, Exponential, Gamma,
-    GeneralizedGamma, HalfCauchy, HalfNormal, InverseGamma, LogNormal, Mixture, Multinomial, NegativeBinomial, Normal,
-    Poisson, PoissonLogRate, Uniform, Weibull,
+    Bernoulli, BernoulliLogits, Beta, BetaBinomial, BinomialLogits, CategoricalLogits, Censored, Dirichlet,
+    Exponential, Gamma, GeneralizedGamma, HalfCauchy, HalfNormal, InverseGamma, LogNormal, Mixture, Multinomial,
+    NegativeBinomial, Normal, OrderedLogistic, Poisson, PoissonLogRate, Truncated, Uniform, Weibull, ZeroInflated,
 };
 use sgmcmc::prelude::*;
 
@@ -109,6 +109,55 @@ fn rows_of_counts_and_of_proportions() {
         Model::new(|logits: Tensor<1>, data: Named| Multinomial::from_logits(logits).log_prob(data.get::<2>("parts")));
     let error = multinomial.with(&rows(1.0)).evaluator(&zeros([2])).unwrap_err().to_string();
     assert!(error.contains("holds 0.5 at row 0, column 0") && error.contains("Multinomial"), "{error}");
+}
+
+#[test]
+fn distributions_of_other_distributions() {
+    let counts = "the whole numbers from 0";
+    named("BetaBinomial", "the whole numbers from 0 to 5", (5.0, &[6.0, -1.0, 2.5]), |y| {
+        BetaBinomial::new(5.0, 2.0, 3.0).log_prob(y)
+    });
+    named("Poisson", counts, (0.0, &[-1.0, 1.5]), |y| ZeroInflated::new(0.0, Poisson::new(2.0)).log_prob(y));
+    named("Truncated", "the numbers from -1 to 2", (0.5, &[2.5, -1.5]), |y| {
+        Truncated::new(Normal::new(0.0, 1.0)).above(-1.0).below(2.0).log_prob(y)
+    });
+    // No value is censored.
+    named("Exponential", "the numbers from 0", (0.5, &[-0.5]), |y| {
+        Censored::new(Exponential::new(1.0)).right(2.0).log_prob(y)
+    });
+}
+
+/// Every second value is censored.
+#[test]
+fn values_that_are_not_censored() {
+    let evaluate = |bad: f64| {
+        let (mut time, mut limit) = (vec![2.0; N], vec![f64::INFINITY; N]);
+        limit.iter_mut().step_by(2).for_each(|limit| *limit = 2.0);
+        time[ROW] = bad;
+        let data = Dataset::allow_non_finite((array(time, [N]).unwrap(), array(limit, [N]).unwrap())).unwrap();
+        let model = Model::new(|m: Tensor<1>, (time, limit): (Tensor<1>, Tensor<1>)| {
+            Censored::new(Weibull::new(2.0, 1.0)).right(limit).log_prob(time) - m.square()
+        });
+        model.with(&data).evaluator(&zeros([1])).err().map(|error| error.to_string())
+    };
+    assert_eq!(ROW % 2, 1, "the value is not censored");
+    assert_eq!(evaluate(2.0), None);
+    let error = evaluate(-2.0).unwrap();
+    assert!(error.contains("a value computed from the data holds -2 at row 8765"), "{error}");
+    assert!(error.contains("`Weibull`, the numbers from 0"), "{error}");
+}
+
+#[test]
+fn ordered_classes() {
+    let mut classes: Vec<i64> = (0..N as i64).map(|i| i % 3).collect();
+    classes[ROW] = 3;
+    let data = Dataset::new(Named::new().with("class", array(classes, [N]).unwrap())).unwrap();
+    let model = Model::new(|cutpoints: Tensor<1>, data: Named| {
+        let class = data.get_int::<1>("class");
+        OrderedLogistic::new(class.clone().float() * 0.0, cutpoints).log_prob(class)
+    });
+    let error = model.with(&data).evaluator(&array(vec![-1.0, 1.0], [2]).unwrap()).unwrap_err().to_string();
+    assert!(error.contains("`class` holds 3 at row 8765") && error.contains("OrderedLogistic"), "{error}");
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Operations that change gradients but not values, such as `detach`, at the start or later in a run.
 
-use sgmcmc::Engine;
+use sgmcmc::algorithms::Sgld;
 use sgmcmc::burn::activation::relu;
 use sgmcmc::data::Rows;
-use sgmcmc::gradient::Evaluator;
+use sgmcmc::fit::ChainOutcome;
+use sgmcmc::gradient::{Error, Evaluator, FullGradient};
 use sgmcmc::prelude::*;
+use sgmcmc::{Builder, Engine};
 
 const N: usize = 2000;
 
@@ -71,4 +73,18 @@ fn a_chain_that_comes_to_a_difference_ends() {
     for part in ["the compiled gradient of", "where the eager one is", "detach", "Engine::Eager"] {
         assert!(error.contains(part), "`{part}` is not in: {error}");
     }
+}
+
+/// The first comparisons of a run are early, so that short runs are compared too.
+#[test]
+fn a_run_that_comes_to_a_difference_ends_with_its_draws() {
+    let closure = |m: Tensor<1>, x: Tensor<1>| squares(m.clone(), x) - relu(m - 1e5).detach().square() * 0.1;
+    let far: Vec<f64> = (0..20).map(|i| 2e5 + f64::from(i)).collect();
+    let posterior = Model::new(closure).with(&Dataset::new(array(far, [20]).unwrap()).unwrap());
+    let run = Builder::new(posterior.engine(Engine::Compiled), Sgld, FullGradient, 1e-2).seed(1);
+    let fit = run.sample(&zeros([1]), 2000).unwrap();
+    let ChainOutcome::Failed(Error::EnginesDisagree { .. }) = &fit.outcomes()[0] else {
+        panic!("{:?}", fit.outcomes());
+    };
+    assert!((1..200).contains(&fit.chains()[0].len()), "{} draws", fit.chains()[0].len());
 }

@@ -3,7 +3,7 @@
 use burn_tensor::Tensor;
 use rand::Rng;
 
-use super::observed::without_recording;
+use super::observed::{is_recording, without_recording};
 use super::param::{Param, from_host, host};
 use super::{Cumulative, Distribution, Domain};
 use crate::special::broadcast;
@@ -80,6 +80,7 @@ impl<const D: usize> Censored<D> {
 
     /// Returns the log density of each element of `value`, or its log probability where it is censored.
     pub fn log_prob(&self, value: Tensor<D>) -> Tensor<D> {
+        self.record_uncensored(&value);
         let mut log_prob = without_recording(|| self.distribution.log_prob(value.clone()));
         for (limit, left) in [(&self.low, true), (&self.high, false)] {
             let Some(limit) = limit else { continue };
@@ -97,6 +98,22 @@ impl<const D: usize> Censored<D> {
             log_prob = of_value.mask_where(censored, beyond);
         }
         log_prob
+    }
+
+    /// Records the values between the limits, as the other distribution does.
+    ///
+    /// The density at the others does not matter. They are replaced by NaN, which is in every support.
+    fn record_uncensored(&self, value: &Tensor<D>) {
+        if is_recording() {
+            let mut values = value.clone();
+            for (limit, left) in [(&self.low, true), (&self.high, false)] {
+                let Some(limit) = limit else { continue };
+                let (compared, limit) = broadcast(value.clone(), limit.like(value));
+                let censored = if left { compared.lower_equal(limit) } else { compared.greater_equal(limit) };
+                values = values.expand(censored.dims()).mask_fill(censored, f64::NAN);
+            }
+            let _ = self.distribution.log_prob(values);
+        }
     }
 
     /// Returns independent draws in an `f64` tensor of the given shape on the default device.

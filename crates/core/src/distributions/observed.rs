@@ -85,9 +85,14 @@ pub(super) fn record_integers(distribution: &'static str, value: &Tensor<1, Int>
     add(distribution, support, || (value.to_data().iter::<f64>().collect(), false));
 }
 
+/// Returns whether recording is enabled on this thread.
+pub(super) fn is_recording() -> bool {
+    RECORD.with_borrow(Option::is_some)
+}
+
 /// Adds the values that `read` returns to the record if recording is enabled.
 fn add(distribution: &'static str, support: Support, read: impl FnOnce() -> (Vec<f64>, bool)) {
-    if RECORD.with_borrow(Option::is_some) {
+    if is_recording() {
         let (values, tracked) = read();
         RECORD.with_borrow_mut(|record| {
             record.iter_mut().for_each(|record| {

@@ -19,14 +19,16 @@ use sgmcmc_gradient::error::{Error, Result};
 /// The mean number of gradients between two comparisons. A gradient of the eager engine takes up to a hundred times as
 /// long as a compiled one, so that comparisons take at most about a fifth of a percent of the time of a run.
 const INTERVAL: u64 = 1 << 16;
-/// The number of gradients before the first comparison.
-const FIRST: u64 = 1 << 14;
+/// The numbers of gradients before the first comparisons. A chain that leaves the region of its start does so early.
+const FIRST: [u64; 3] = [1 << 6, 1 << 10, 1 << 14];
 
 /// The schedule of comparisons.
 #[derive(Debug)]
 pub(super) struct ComparisonSchedule {
     /// The number of gradients until the next comparison.
     remaining: u64,
+    /// The number of comparisons so far.
+    made: usize,
     /// The RNG state for the lengths of the intervals.
     random: u64,
 }
@@ -34,7 +36,7 @@ pub(super) struct ComparisonSchedule {
 impl ComparisonSchedule {
     /// Creates a schedule at the start of a run.
     pub(super) fn new() -> Self {
-        Self { remaining: FIRST, random: 0x9e37_79b9_7f4a_7c15 }
+        Self { remaining: FIRST[0], made: 0, random: 0x9e37_79b9_7f4a_7c15 }
     }
 
     /// Counts a gradient, and returns whether it must be compared.
@@ -42,6 +44,11 @@ impl ComparisonSchedule {
         self.remaining -= 1;
         if self.remaining > 0 {
             return false;
+        }
+        self.made += 1;
+        if let Some(next) = FIRST.get(self.made) {
+            self.remaining = next - FIRST[self.made - 1];
+            return true;
         }
         // Lengths vary between 0.5 and 1.5 times the mean, so that they do not coincide with a period of the sampler.
         self.random = self.random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
