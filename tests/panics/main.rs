@@ -75,6 +75,14 @@ fn panics_of_closures_are_silent_and_leave_nothing_behind() {
     let data = Dataset::new(array(vec![0.1, 0.2], [2]).unwrap()).unwrap();
     fails(model.with(&data).engine(Engine::Eager).evaluator(&zeros([1])).unwrap().as_mut());
 
+    // Compilation calls the closure too: while it is recorded, and where it is compared with the eager engine.
+    for engine in [Engine::Compiled, Engine::Auto] {
+        let always = Model::new(|m: Tensor<1>, _: Tensor<1>| if m.dims() == [1] { panic!("boom") } else { m });
+        let error = always.with(&data).engine(engine).evaluator(&zeros([1])).unwrap_err().to_string();
+        assert!(error.contains("boom"), "{error}");
+    }
+    assert_eq!(HEARD.load(Ordering::SeqCst), 51, "a panic while a closure is recorded is not printed");
+
     #[cfg(target_os = "linux")]
     {
         (0..1000).for_each(|_| fails(evaluator.as_mut()));
