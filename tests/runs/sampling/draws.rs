@@ -2,6 +2,7 @@
 
 use sgmcmc::TreeLayout;
 use sgmcmc::data::Precision;
+use sgmcmc::distributions::Normal;
 use sgmcmc::fit::ChainOutcome;
 use sgmcmc::mode::ModeSearch;
 use sgmcmc::prelude::*;
@@ -114,4 +115,46 @@ fn a_mode_search_that_ran_out_of_iterations_is_reported() {
     let run = sgldcv(&model, &data, 1e-3).find_mode(ModeSearch::as_in_r(1e-3, 3)).minibatch(10);
     let fit = run.sample(&logistic_start(), 5).unwrap();
     assert!(fit.summary().warnings()[0].contains("stopped at the iteration limit after 3 steps"));
+}
+
+/// Chains run on threads with a small stack, on which a closure of many operations is compiled too.
+#[test]
+fn long_closures_run_on_the_threads_of_chains() {
+    let long = Model::density(|p: Tensor<1>| {
+        let x = (0..3000).fold(p.clone(), |x, _| x.tanh() + p.clone() * 0.5);
+        (x - p).square() * -0.5
+    });
+    let fit = hmc(&long, &Dataset::none(), 0.01).chains(4).seed(1).sample(&full([1], 0.1), 20).unwrap();
+    assert!(fit.outcomes().iter().all(|outcome| *outcome == ChainOutcome::Complete), "{:?}", fit.outcomes());
+    assert!(fit.chains().iter().all(|chain| chain.len() == 20));
+}
+
+/// The likelihood of a hidden Markov model with two states, whose forward recursion is written as a loop.
+#[test]
+fn a_hidden_markov_model_written_as_a_loop_runs() {
+    const T: usize = 200;
+    let y: Vec<f64> = (0..T).map(|t| if t / 20 % 2 == 0 { 1.0 } else { -1.0 } + 0.3 * (t as f64).sin()).collect();
+    let data = Dataset::new(array(y, [1, T]).unwrap()).unwrap();
+    let model = Model::new(|means: Tensor<1>, y: Tensor<2>| {
+        let mean = |state: usize| means.clone().slice([state..state + 1]);
+        let density = |state: usize, y: Tensor<1>| Normal::new(mean(state), 0.5).log_prob(y).exp();
+        let at = |t: usize| y.clone().narrow(1, t, 1).squeeze_dim::<1>(1);
+        let (mut low, mut high) = (density(0, at(0)) * 0.5, density(1, at(0)) * 0.5);
+        let mut log_likelihood = (low.clone() + high.clone()).log();
+        for t in 1..T {
+            let sum = low.clone() + high.clone();
+            let (a, b) = (low / sum.clone(), high / sum);
+            low = (a.clone() * 0.9 + b.clone() * 0.1) * density(0, at(t));
+            high = (a * 0.1 + b * 0.9) * density(1, at(t));
+            log_likelihood = log_likelihood + (low.clone() + high.clone()).log();
+        }
+        log_likelihood
+    })
+    .prior(|means: Tensor<1>| Normal::new(0.0, 2.0).log_prob(means).sum());
+    let start = array(vec![-0.5, 0.5], [2]).unwrap();
+    // With jitter, the states of a chain may be exchanged.
+    let fit = hmc(&model, &data, 1e-3).chains(2).jitter(0.0).burn_in(50).seed(1).sample(&start, 150).unwrap();
+    assert!(fit.outcomes().iter().all(|outcome| *outcome == ChainOutcome::Complete), "{:?}", fit.outcomes());
+    let means: Vec<f64> = fit.summary().rows().iter().map(|row| row.mean).collect();
+    assert!((means[0] + 1.0).abs() < 0.2 && (means[1] - 1.0).abs() < 0.2, "{means:?}");
 }

@@ -58,3 +58,21 @@ fn a_dense_metric_refuses_step_sizes_that_part_later() {
     let ChainOutcome::Failed(error) = &fit.outcomes()[0] else { panic!("the chain did not fail") };
     assert!(error.to_string().contains("different by parameter at iteration 5"), "{error}");
 }
+
+/// The observations are one sequence: each has the one before as its regressor.
+#[test]
+fn minibatches_of_observations_that_depend_on_each_other_end_the_chain_at_once() {
+    let over_rows = Model::new(|phi: Tensor<1>, x: Tensor<1>| {
+        let [n] = x.dims();
+        let before = Tensor::cat(vec![x.clone().narrow(0, 0, 1) * 0.0, x.clone().narrow(0, 0, n - 1)], 0);
+        (x - before * phi).square() * -0.5
+    });
+    let data = Dataset::new(array((0..200).map(|k| 0.1 * f64::from(k).sin()).collect::<Vec<_>>(), [200]).unwrap());
+    let fit = sgld(&over_rows, &data.unwrap(), 1e-3).minibatch(20).sample(&zeros([1]), 100).unwrap();
+    let ChainOutcome::Failed(error) = &fit.outcomes()[0] else { panic!("{:?}", fit.outcomes()) };
+    assert!(fit.chains()[0].is_empty() && !fit.check().passed());
+    let error = error.to_string();
+    for part in ["depends on the other observations", "[1, T]", "FullGradient"] {
+        assert!(error.contains(part), "`{part}` is not in: {error}");
+    }
+}

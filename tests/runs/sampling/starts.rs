@@ -61,6 +61,13 @@ fn the_jitter_of_starts_has_the_scale_of_the_algorithm() {
         assert!(off.fold(0.0, f64::max) < 1e-6, "{name}: {found:?} against {plain:?}");
     };
     scaled(starts(&model, &data, PreconditionedSgld::diagonal(vec![1e-4])), 0.01, "preconditioned SGLD");
+    scaled(
+        starts(&model, &data, PreconditionedSgld::from_precision(&[1e4], 1).unwrap()),
+        0.01,
+        "preconditioned by a Hessian",
+    );
+    let dense = Covariance::dense(&[1e-4]).unwrap();
+    scaled(starts(&model, &data, Hmc { covariance: dense, ..Hmc::default() }), 0.01, "HMC with a dense covariance");
     let covariance = Covariance::diagonal(&[1e-4]).unwrap();
     scaled(starts(&model, &data, Hmc { covariance: covariance.clone(), ..Hmc::default() }), 0.01, "HMC");
     scaled(starts(&model, &data, Mala { covariance, ..Mala::default() }), 0.01, "MALA");
