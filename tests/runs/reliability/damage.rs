@@ -1,17 +1,23 @@
 //! A damaged checkpoint is refused, whatever byte has changed.
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
+use rand::RngExt;
 use sgmcmc::Builder;
 use sgmcmc::algorithms::Sgld;
 use sgmcmc::gradient::Error;
 use sgmcmc::gradient::FullGradient;
 use sgmcmc::prelude::*;
-use sgmcmc::run::CheckpointInterval;
+use sgmcmc::run::{CheckpointInterval, CheckpointStore};
 use sgmcmc::storage::FileCheckpoints;
+use sgmcmc_fit::checkpoint::sealed::{seal, unseal};
+use sgmcmc_fuzzing::mutate;
 use sgmcmc_testkit::models::Case;
 use sgmcmc_testkit::models::logistic::Logistic;
+use sgmcmc_testkit::rng;
 
 fn sample(directory: &Path, draws: usize) -> Result<Fit, Error> {
     let simulated = Logistic::simulate(30, 1);
@@ -41,6 +47,52 @@ fn every_changed_byte_is_noticed() {
         fs::write(&path, &bytes).unwrap();
     }
     assert_eq!(sample(directory.path(), 12).unwrap().chains(), whole.chains());
+}
+
+/// A store of the state of one chain, without a journal.
+#[derive(Clone, Default)]
+struct StateOnly(Arc<Mutex<Option<Vec<u8>>>>);
+
+impl CheckpointStore for StateOnly {
+    fn save(&self, _: usize, bytes: &[u8]) -> Result<(), Error> {
+        *self.0.lock().unwrap() = Some(bytes.to_vec());
+        Ok(())
+    }
+
+    fn load(&self, _: usize) -> Result<Option<Vec<u8>>, Error> {
+        Ok(self.0.lock().unwrap().clone())
+    }
+
+    fn append(&self, _: usize, _: u64, _: &[u8]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn journal(&self, _: usize, _: u64) -> Result<Box<dyn Read + Send + '_>, Error> {
+        Ok(Box::new(std::io::empty()))
+    }
+}
+
+/// As the fuzz target of checkpoints does: random bytes, and random changes of a valid state, whose seal is made anew.
+#[test]
+fn random_checkpoints_do_not_panic() {
+    let simulated = Logistic::simulate(30, 1);
+    let sample = |state: Option<Vec<u8>>| {
+        let store = StateOnly(Arc::new(Mutex::new(state)));
+        let run = Builder::new(simulated.by_hand.clone(), Sgld, FullGradient, 1e-3).seed(2);
+        let outcome = run.checkpoint(store.clone(), CheckpointInterval::Steps(4)).sample(&simulated.start, 10);
+        (outcome, store.load(0).unwrap().unwrap())
+    };
+    let (_, whole) = sample(None);
+    let content = unseal(&whole).unwrap().to_vec();
+    let mut rng = rng(11);
+    for _ in 0..2000 {
+        let noise: Vec<u8> = (0..rng.random_range(0..300)).map(|_| rng.random()).collect();
+        let changed = mutate(&content, &noise, &mut rng);
+        for state in [noise, seal(&changed), changed] {
+            let error = sample(Some(state)).0.map(|fit| fit.chains()[0].len());
+            assert!(!matches!(error, Err(Error::Panicked { .. })), "{error:?}");
+        }
+    }
 }
 
 /// Draws that were taken are appended once: the state stays small however long the run is, and the journal is written once.
