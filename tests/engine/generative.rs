@@ -283,7 +283,7 @@ struct ByHand {
     tau: Tensor<1>,
     #[tree(prior = |p| Normal::new(p.mu, p.tau))]
     effects: Tensor<1>,
-    #[tree(prior = Normal::new(0.0, 1.0))]
+    #[tree(dims = ["covariates"], prior = Normal::new(0.0, 1.0))]
     beta: Tensor<1>,
     #[tree(ordered, prior = Normal::new(0.0, 1.0))]
     cuts: Tensor<1>,

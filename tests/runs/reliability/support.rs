@@ -1,9 +1,9 @@
 //! Chains outside the support of the model, where the log posterior is not a finite number.
 
 use sgmcmc::Builder;
-use sgmcmc::algorithms::{Covariance, Metric, Qnhmc, QuasiNewtonMass, RiemannianMala, Sgfs, Sgrld};
+use sgmcmc::algorithms::{Covariance, Dynamics, Metric, Qnhmc, QuasiNewtonMass, RiemannianMala, Sgfs, Sgrld};
 use sgmcmc::distributions::Normal;
-use sgmcmc::dynamics::Dynamics;
+
 use sgmcmc::fit::ChainOutcome;
 use sgmcmc::gradient::{Error, FullGradient};
 use sgmcmc::prelude::*;
