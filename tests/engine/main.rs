@@ -9,6 +9,7 @@ mod gallery;
 mod generative;
 mod gradients;
 mod matrix;
+mod matrix_reference;
 mod mirrored;
 mod mistakes;
 mod sequences;

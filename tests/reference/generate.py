@@ -1,4 +1,5 @@
-"""Writes special.csv and densities.csv, the values the tests of special functions and densities are compared with.
+"""Writes special.csv, densities.csv and matrices.csv, the values the tests of special functions, densities, functions of matrices and
+kernels are compared with.
 
     pip install scipy mpmath numpy && python generate.py
 
@@ -12,6 +13,7 @@ import itertools
 
 import mpmath as mp
 import numpy as np
+from scipy import linalg as la
 from scipy import special as sp
 from scipy import stats as st
 
@@ -463,6 +465,133 @@ def density_rows():
             yield [name.strip(), " ; ".join(map(join, params)), join(x), number(exact), call + note]
 
 
+# ---------------------------------------------------------------------------------------------- matrices and kernels
+
+AUTOREGRESSIVE = [0.875 ** abs(i - j) for i in range(8) for j in range(8)]
+HILBERT = [1 / (1 + i + j) for i in range(4) for j in range(4)]
+SQUARES = [[6.25], PAIR, COVARIANCE, HILBERT, AUTOREGRESSIVE]
+POINTS = [0, 0, 0.5, -0.25, -1.5, 2, 3, 0.75, 3, 0.8125]
+HYPERPARAMETERS = [[1, 1, 1], [0.25, 2.5, 0.75], [3, 0.375, 4]]
+
+
+def matrix(values):
+    size = round(len(values) ** 0.5)
+    return mp.matrix([[mpf(v) for v in values[i * size : (i + 1) * size]] for i in range(size)])
+
+
+def covariance_of(values):
+    """The symmetric matrix whose lower triangle is given."""
+    a = matrix(values)
+    return mp.matrix([[a[max(i, j), min(i, j)] for j in range(a.rows)] for i in range(a.rows)])
+
+
+def factor_of(values):
+    """The triangular matrix that is given with numbers above the diagonal."""
+    a = matrix(values)
+    return mp.matrix([[a[i, j] if j <= i else mpf(0) for j in range(a.rows)] for i in range(a.rows)])
+
+
+def right_hand_side(rows):
+    return [single((7 * i % 11 - 5) / 4) for i in range(rows * 3)]
+
+
+def solve(a, b):
+    """The solution of a x = b for all columns of b, where a is of mpmath and b has the elements by rows."""
+    columns = [mp.lu_solve(a, mp.matrix([mpf(b[3 * i + k]) for i in range(a.rows)])) for k in range(3)]
+    return [columns[k][i] for i in range(a.rows) for k in range(3)]
+
+
+def entries(a):
+    return [a[i, j] for i in range(a.rows) for j in range(a.cols)]
+
+
+def lower(a):
+    return np.tril(np.reshape(a, (round(len(a) ** 0.5),) * 2))
+
+
+def whole(a):
+    return lower(a) + np.tril(lower(a), -1).T
+
+
+def columns(b):
+    return np.reshape(b, (-1, 3))
+
+
+MATRICES = {
+    "cholesky": (lambda a: entries(mp.cholesky(covariance_of(a))), 1, lambda a: la.cholesky(whole(a), lower=True), "cholesky(a, lower=True)"),
+    "log_determinant": (lambda a: [2 * sum(mp.log(matrix(a)[i, i]) for i in range(matrix(a).rows))], 1, lambda a: np.linalg.slogdet(lower(a) @ lower(a).T)[1], "slogdet(a @ a.T)"),
+    "solve_lower": (lambda a, b: solve(factor_of(a), b), 2, lambda a, b: la.solve_triangular(lower(a), columns(b), lower=True), "solve_triangular(a, b, lower=True)"),
+    "solve_lower_transposed": (lambda a, b: solve(factor_of(a).T, b), 2, lambda a, b: la.solve_triangular(lower(a), columns(b), lower=True, trans=1), "solve_triangular(a, b, lower=True, trans=1)"),
+    "solve_upper": (lambda a, b: solve(factor_of(a).T, b), 2, lambda a, b: la.solve_triangular(lower(a).T, columns(b)), "solve_triangular(a.T, b)"),
+    "solve_upper_transposed": (lambda a, b: solve(factor_of(a), b), 2, lambda a, b: la.solve_triangular(lower(a).T, columns(b), trans=1), "solve_triangular(a.T, b, trans=1)"),
+    "solve_factored": (lambda a, b: solve(factor_of(a) * factor_of(a).T, b), 2, lambda a, b: la.cho_solve((lower(a), True), columns(b)), "cho_solve((a, True), b)"),
+    "solve_positive_definite": (lambda a, b: solve(covariance_of(a), b), 2, lambda a, b: la.solve(whole(a), columns(b), assume_a="pos"), 'solve(a, b, assume_a="pos")'),
+}
+
+
+def of_points(value):
+    """The covariances of all pairs of points, without noise."""
+    def covariances(p, x):
+        points = [[mpf(v) for v in x[2 * i : 2 * i + 2]] for i in range(len(x) // 2)]
+        return [value([mpf(v) for v in p], a, b) for a in points for b in points]
+    return covariances
+
+
+def euclidean(a, b):
+    return mp.sqrt(sum((u - v) ** 2 for u, v in zip(a, b)))
+
+
+def matern(order):
+    """The definition by the modified Bessel function."""
+    def value(p, a, b):
+        r = mp.sqrt(2 * mpf(order)) * euclidean(a, b) / p[1]
+        return p[0] ** 2 * (1 if r == 0 else 2 ** (1 - mpf(order)) / mp.gamma(order) * r ** mpf(order) * mp.besselk(order, r))
+    return value
+
+
+def distances(x):
+    points = np.reshape(x, (-1, 2))
+    return np.linalg.norm(points[:, None] - points[None], axis=-1)
+
+
+def periodic(p, a, b):
+    return p[0] ** 2 * mp.exp(-2 * sum((mp.sin(mp.pi * (u - v) / p[2]) / p[1]) ** 2 for u, v in zip(a, b)))
+
+
+def scipy_periodic(p, x):
+    points = np.reshape(x, (-1, 2))
+    waves = np.sin(np.pi * (points[:, None] - points[None]) / p[2]) / p[1]
+    return p[0] ** 2 * np.exp(-2 * (waves**2).sum(-1))
+
+
+KERNELS = {
+    "SquaredExponential": (lambda p, a, b: p[0] ** 2 * mp.exp(-((euclidean(a, b) / p[1]) ** 2) / 2), lambda p, x: p[0] ** 2 * np.exp(-((distances(x) / p[1]) ** 2) / 2), "exp(-d**2 / 2), d = distance / length"),
+    "Matern.half": (matern(0.5), lambda p, x: p[0] ** 2 * np.exp(-distances(x) / p[1]), "exp(-d), d = distance / length"),
+    "Matern.three_halves": (matern(1.5), lambda p, x: p[0] ** 2 * (1 + 3**0.5 * distances(x) / p[1]) * np.exp(-(3**0.5) * distances(x) / p[1]), "(1 + sqrt(3) d) exp(-sqrt(3) d)"),
+    "Matern.five_halves": (matern(2.5), lambda p, x: p[0] ** 2 * (1 + 5**0.5 * distances(x) / p[1] + 5 / 3 * (distances(x) / p[1]) ** 2) * np.exp(-(5**0.5) * distances(x) / p[1]), "(1 + sqrt(5) d + 5/3 d**2) exp(-sqrt(5) d)"),
+    "Periodic": (periodic, scipy_periodic, "exp(-2 sum(sin(pi d / period)**2) / length**2)"),
+    "Linear": (lambda p, a, b: p[0] ** 2 * sum((u - p[1]) * (v - p[1]) for u, v in zip(a, b)), lambda p, x: p[0] ** 2 * (np.reshape(x, (-1, 2)) - p[1]) @ (np.reshape(x, (-1, 2)) - p[1]).T, "(x - center) @ (x - center).T"),
+}
+
+
+def matrix_rows():
+    join = lambda row: " ".join(map(repr, row))
+    numbers = lambda values: " ".join(map(number, values))
+    def row(name, exact, scipy, arguments, call):
+        for a, b in zip(exact, np.ravel(scipy)):
+            checked(name, a, b, arguments)
+        return [name, " ; ".join(map(join, arguments)), numbers(exact), call]
+    for name, (definition, count, scipy, call) in MATRICES.items():
+        for a in SQUARES:
+            a = [single(v) for v in a]
+            arguments = [a, right_hand_side(round(len(a) ** 0.5))][:count]
+            yield row(name, definition(*arguments), scipy(*map(np.array, arguments)), arguments, call)
+    for name, (value, scipy, call) in KERNELS.items():
+        for p in HYPERPARAMETERS:
+            arguments = [[single(v) for v in p], POINTS]
+            yield row(name, of_points(value)(*arguments), scipy(*map(np.array, arguments)), arguments, call)
+
+
 def write(path, header, rows):
     with open(path, "w") as file:
         file.write("|".join(header) + "\n")
@@ -473,3 +602,4 @@ def write(path, header, rows):
 if __name__ == "__main__":
     write("special.csv", ["function", "arguments", "value"], special_rows())
     write("densities.csv", ["distribution", "parameters", "value", "log density", "SciPy call"], density_rows())
+    write("matrices.csv", ["function", "arguments", "values", "SciPy call"], matrix_rows())
