@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::punctuated::Punctuated;
-use syn::{Expr, Ident, Result, Token};
+use syn::{Expr, Ident, Result, Token, Type};
 
 use super::parse::{DataLeaf, Description, Draw, Named, Statement};
 use super::{Model, names};
@@ -70,6 +70,11 @@ impl Model<'_> {
             use ::sgmcmc::sequence::{HiddenMarkov, TimeSeries};
             #distribution
         })
+    }
+
+    /// Returns the type of a leaf of the data.
+    fn type_of(&self, leaf: &Ident) -> Option<&Type> {
+        self.description.data.iter().find(|data| data.name == *leaf).map(|data| &data.ty)
     }
 
     fn data_name(&self) -> Ident {
@@ -163,12 +168,14 @@ impl Model<'_> {
             let bindings = self.bindings(&expressions);
             let distributions: Vec<_> = self.observations.iter().map(|draw| self.distribution(draw)).collect();
             let leaves: Vec<_> = self.observations.iter().map(|draw| &draw.name).collect();
-            let (distributions, observed) = match (&distributions[..], &leaves[..]) {
-                ([distribution], [leaf]) => (quote!(#distribution), quote!(__data.#leaf)),
-                _ => (quote!((#(#distributions),*)), quote!((#(__data.#leaves),*))),
+            let types: Vec<_> = leaves.iter().filter_map(|leaf| self.type_of(leaf)).collect();
+            let (distributions, observed, types) = match (&distributions[..], &leaves[..], &types[..]) {
+                ([distribution], [leaf], [ty]) => (quote!(#distribution), quote!(__data.#leaf), quote!(#ty)),
+                _ => (quote!((#(#distributions),*)), quote!((#(__data.#leaves),*)), quote!((#(#types),*))),
             };
+            // The type of the observations is written, so that the compiler compares the distribution with it.
             quote! {
-                ::sgmcmc::Model::observe(
+                ::sgmcmc::Model::observe::<#types, _>(
                     |__params: #name, __data: #data_name| { #bindings #distributions },
                     |__data: #data_name| #observed,
                 )

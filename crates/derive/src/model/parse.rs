@@ -198,8 +198,12 @@ impl Parse for Draw {
         })?;
         let mut constraint = None;
         if input.peek(Ident) {
-            constraint = Some(quote!(#name));
+            let first = name;
             name = input.parse()?;
+            if input.peek(Paren) || input.peek(Token![::]) {
+                return Err(missing_tilde(&name, &first, None));
+            }
+            constraint = Some(quote!(#first));
         } else if input.peek(Paren) && input.peek2(Ident) {
             let content;
             parenthesized!(content in input);
@@ -220,6 +224,9 @@ impl Parse for Draw {
             );
             return Err(input.error(remedy));
         }
+        if input.peek(Ident) && (input.peek2(Paren) || input.peek2(Token![::])) {
+            return Err(missing_tilde(&input.parse()?, &name, shape.as_ref()));
+        }
         if shape.is_some() && input.peek(Ident) {
             return Err(input.error("the shape stands after the name, `beta[3] ~ Normal(0, 1);`"));
         }
@@ -228,7 +235,8 @@ impl Parse for Draw {
         }
         if input.peek(Token![=]) {
             let remedy = format!(
-                "write `{name} ~ Distribution(…);` for a parameter or an observation, or `let {name} = …;` for a computed value"
+                "write `{name} ~ Distribution(…);` for a parameter or an observation, `let {name} = …;` for a computed value, or \
+                 `generate {name} = …;` for a computed value that is reported with the parameters"
             );
             return Err(input.error(remedy));
         }
@@ -243,6 +251,12 @@ impl Parse for Draw {
         input.parse::<Token![~]>()?;
         Ok(Self { attributes, constraint, name, shape, distribution: input.parse()? })
     }
+}
+
+/// Returns the error of a distribution that follows the name of a parameter.
+fn missing_tilde(distribution: &Ident, name: &Ident, shape: Option<&Punctuated<Expr, Token![,]>>) -> Error {
+    let shape = shape.map_or_else(String::new, |shape| format!("[{}]", shape.to_token_stream()));
+    Error::new(distribution.span(), format!("`~` is missing: `{name}{shape} ~ {distribution}(…);`"))
 }
 
 /// Returns the error of a keyword in the place of a name.

@@ -22,6 +22,26 @@ model! {
 }
 
 model! {
+    NoTildeAfterConstraint
+    positive sigma Normal(0, 1);
+}
+
+model! {
+    NoTildeAfterShape
+    beta[2, 3] Normal(0, 1);
+}
+
+model! {
+    NoTildeBeforePath
+    shares[3] Dirichlet::symmetric(1.0);
+}
+
+model! {
+    NoTildeBeforePathAlone
+    shares Dirichlet::symmetric(1.0);
+}
+
+model! {
     Equals
     mu = Normal(0, 1);
 }
