@@ -76,6 +76,11 @@ fn pages_have_every_step() {
             assert!(code.contains(step), "{} lacks {step}", page.name);
         }
         assert!(code.contains(".predictive(&fit,"), "{} lacks the posterior predictive distribution", page.name);
+        // The assertion is hidden, because a reader looks at the printed check. A page whose check has a problem states it.
+        let passes = page.text.contains("\n# assert!(fit.check().passed(),");
+        let states =
+            page.text.contains("\n# assert!(fit.check().passed() || stated,") && page.text.contains("\n**Finding.** ");
+        assert!(passes || states, "{}: its check is neither asserted nor stated", page.name);
     }
 }
 
