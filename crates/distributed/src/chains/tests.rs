@@ -5,6 +5,8 @@ use sgmcmc_gradient::{FullGradient, MinibatchGradient, WithoutReplacement};
 use sgmcmc_samplers::Builder;
 use sgmcmc_samplers::langevin::{Hamcmc, Sgld};
 use sgmcmc_samplers::metropolis::Hmc;
+use sgmcmc_samplers::run::CheckpointInterval;
+use sgmcmc_storage::FileCheckpoints;
 
 use super::*;
 use crate::collective::on_threads;
@@ -63,6 +65,33 @@ fn interleaved_chains_are_gathered_run_by_run() {
     });
     assert_eq!(fits.unwrap().swap_remove(0).unwrap().chains(), one.chains());
     assert!(run().chains(2).chain_range(1..3).sample(&start, 30).is_err());
+}
+
+/// Each rank has a store of its own. On another number of ranks, chains whose checkpoint is in the store of another rank
+/// begin anew, with the same draws.
+#[test]
+fn runs_resume_from_a_store_per_rank() {
+    let start = vec![0.0; 2];
+    let run = || Builder::new(target(all_shards(2)), Sgld, MinibatchGradient::new(WithoutReplacement::new(5)), 1e-3);
+    let whole = run().chains(4).sample(&start, 60).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let sample = |size: usize, draws: usize| {
+        let fits = on_threads(size, |ranks| {
+            let store = FileCheckpoints::new(directory.path().join(format!("rank-{}", ranks.rank())))?;
+            let run = run().chains(4).chain_range(chains_of_rank(4, &*ranks)?);
+            gather_fit(&*ranks, run.checkpoint(store, CheckpointInterval::Steps(10)).sample(&start, draws)?)
+        });
+        fits.unwrap().swap_remove(0).unwrap()
+    };
+    // Chains 0 and 1 are in the first directory, 2 and 3 in the second.
+    sample(2, 20);
+    let resumed = sample(2, 40);
+    assert!(resumed.chains().iter().zip(whole.chains()).all(|(a, b)| *a.values() == b.values()[..a.values().len()]));
+    // A resumed chain counts the time since it was resumed, and the iterations since its start.
+    assert_eq!(resumed.info().iterations, [40; 4]);
+    for size in [4, 1] {
+        assert_eq!(sample(size, 60).chains(), whole.chains(), "{size} ranks");
+    }
 }
 
 /// The rank r of S samples from the subposterior of its own observations.

@@ -7,6 +7,7 @@ mod tests;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use sgmcmc_fit::{Fit, RunInfo};
 use sgmcmc_gradient::fingerprint::Fingerprinter;
 use sgmcmc_gradient::{Evaluator, Fingerprint, Result, Target};
 
@@ -28,8 +29,8 @@ pub use evaluator::DataParallelEvaluator;
 /// of one rank takes longer than that: full gradients and large minibatches. The guide on scaling has the cost model.
 ///
 /// Ranks that evaluate different chains at the same time, or the same chain at different points, are an error. Chains of a run are
-/// therefore run one after another, see [`in_order`](crate::chains::in_order). A [stop
-/// signal](sgmcmc_samplers::run::StopSignal) reaches the ranks at different iterations and ends the run with an error. Use checkpoints
+/// therefore run one after another, see [`in_order`](crate::chains::in_order). [`with_communication`] adds the cost of the
+/// communication to the fit. A [stop signal](sgmcmc_samplers::run::StopSignal) reaches the ranks at different iterations and ends the run with an error. Use checkpoints
 /// ([`RootCheckpoints`](crate::checkpoint::RootCheckpoints)) to stop and to continue a run.
 ///
 /// # Examples
@@ -96,4 +97,39 @@ impl<T: Target> Target for DataParallel<T> {
         all.iter().for_each(|bytes| hasher.bytes(bytes));
         Some(hasher.finish())
     }
+}
+
+/// Returns the fit of a data-parallel run with the cost of the communication of all ranks since they were started, for its
+/// report. All ranks must call it. The fit is unchanged if there is one rank.
+///
+/// # Errors
+///
+/// Returns the errors of [`Collective::communication_of_all`].
+///
+/// # Examples
+///
+/// ```
+/// use sgmcmc::algorithms::Hmc;
+/// use sgmcmc::distributed::collective::on_threads;
+/// use sgmcmc::distributed::data_parallel::{DataParallel, with_communication};
+/// use sgmcmc::gradient::FullGradient;
+/// use sgmcmc::prelude::*;
+///
+/// let fits = on_threads(2, |ranks| {
+///     let model = Model::new(|mean: Tensor<1>, x: Tensor<1>| (x - mean).square() * -0.5);
+///     let data = Dataset::new(array(vec![0.5_f32, 1.0 + ranks.rank() as f32], [2])?)?;
+///     let target = DataParallel::new(model.with(&data), ranks.clone());
+///     let fit = Builder::new(target, Hmc::default(), FullGradient, 0.3).sample(&zeros([1]), 100)?;
+///     with_communication(fit, &*ranks)
+/// })?;
+/// assert!(fits[0].info().communication.is_some_and(|cost| cost.ranks == 2 && cost.bytes > 0));
+/// # Ok::<(), sgmcmc::Error>(())
+/// ```
+pub fn with_communication(fit: Fit, ranks: &dyn Collective) -> crate::collective::Result<Fit> {
+    let cost = ranks.communication_of_all()?;
+    if ranks.size() == 1 {
+        return Ok(fit);
+    }
+    let info = RunInfo { communication: Some(cost), ..fit.info().clone() };
+    Ok(fit.with_info(info))
 }

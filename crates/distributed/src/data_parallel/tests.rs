@@ -10,7 +10,7 @@ use sgmcmc_samplers::langevin::Sgld;
 use sgmcmc_samplers::metropolis::{Hmc, Mala};
 use sgmcmc_samplers::run::{CheckpointInterval, InMemoryCheckpoints};
 
-use super::DataParallel;
+use super::{DataParallel, with_communication};
 use crate::chains::in_order;
 use crate::checkpoint::RootCheckpoints;
 use crate::collective::{Collective, Error, on_threads};
@@ -163,4 +163,28 @@ fn the_fingerprint_covers_all_ranks() {
     // A hand-written model has no fingerprint, and all ranks know it.
     let found = on_ranks(2, |density, _| Ok(density.fingerprint()));
     assert_eq!(found, [None, None]);
+}
+
+#[test]
+fn the_cost_of_communication_is_that_of_all_ranks() {
+    let cost = |ranks: usize, draws: usize| {
+        let found = on_ranks(ranks, |density, collective| {
+            let fit = Builder::new(density, Mala::default(), FullGradient, 1e-3).sample(&vec![0.0; 2], draws)?;
+            let fit = with_communication(fit, &*collective)?;
+            Ok((fit.info().communication, collective.communication().bytes))
+        });
+        let own: u64 = found.iter().map(|(_, bytes)| bytes).sum();
+        assert!(found.iter().all(|(cost, _)| *cost == found[0].0));
+        (found[0].0, own)
+    };
+    assert_eq!(cost(1, 20).0, None);
+    for ranks in [2, 4] {
+        let ((short, own), (long, _)) = (cost(ranks, 20), cost(ranks, 40));
+        let (short, long) = (short.unwrap(), long.unwrap());
+        assert_eq!(short.ranks, ranks);
+        // The ranks have exchanged their counters since.
+        assert!(short.bytes > 0 && short.bytes <= own && short.messages > 0 && short.seconds > 0.0, "{short:?} {own}");
+        // 20 draws more are at least 20 sums of five numbers more.
+        assert!(long.bytes >= short.bytes + 20 * 5 * 8, "{short:?} {long:?}");
+    }
 }

@@ -166,6 +166,34 @@ fn plain_dsgld_is_biased_by_long_visits() {
     }
 }
 
+/// Without conducive gradients, visits of one step give the posterior in the limit of short steps: the choice of the shard
+/// is a part of the noise of the gradient, which adds h/4 of its variance to that of the draws, less than 12 % here.
+#[test]
+fn plain_dsgld_with_short_visits_gives_the_posterior() {
+    for (ranks, h) in [(1, 1e-3), (2, 1e-4), (4, 1e-5)] {
+        let fits = on_threads(ranks, |ranks| {
+            let run = Dsgld::new(ranks.clone(), target(shard(ranks.rank())), Sgld, FullGradient, h);
+            run.seed(3).visit(1).burn_in(5000).thin(50).sample(&vec![0.0; 2], 3000, None)
+        });
+        let (mean, precision) = posterior(&all_shards(ranks));
+        check_moments(fits.unwrap()[0].as_ref().unwrap(), &mean, &[precision.powf(-0.5); 2]);
+    }
+}
+
+/// SGHMC with conducive gradients and long visits.
+#[test]
+fn sghmc_on_shards_gives_the_posterior() {
+    for ranks in [1, 2, 4] {
+        let fits = on_threads(ranks, |ranks| {
+            let local = target(shard(ranks.rank()));
+            let run = Dsgld::new(ranks, local, Sghmc::default(), FullGradient, 1e-4).seed(3).visit(20).burn_in(500);
+            run.conducive(vec![0.1, -0.2], ApproximationShape::Dense).thin(10).sample(&vec![0.0; 2], 2000, None)
+        });
+        let (mean, precision) = posterior(&all_shards(ranks));
+        check_moments(fits.unwrap()[0].as_ref().unwrap(), &mean, &[precision.powf(-0.5); 2]);
+    }
+}
+
 /// The same seed gives the same draws; a run that is stopped and resumed has the draws of one without interruption.
 #[test]
 fn runs_repeat_and_resume() {

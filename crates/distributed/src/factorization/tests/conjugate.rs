@@ -73,9 +73,9 @@ impl Conjugate {
         (means, sds)
     }
 
-    fn sample(&self, algorithm: BlockAlgorithm, h: f64, run: BlockRun) -> Fit {
+    fn sample(&self, ranks: usize, algorithm: BlockAlgorithm, h: f64, run: BlockRun) -> Fit {
         let model = BlockedFactorization::new(2).algorithm(algorithm).step_size(h).seed(2);
-        sample(1, &model.fix_columns(self.columns.clone()), &self.entries, run)
+        sample(ranks, &model.fix_columns(self.columns.clone()), &self.entries, run)
     }
 }
 
@@ -83,7 +83,7 @@ impl Conjugate {
 fn sgld_has_its_exact_law_on_a_conjugate_model() {
     let (problem, h) = (Conjugate::new(), 0.08);
     let (means, sds) = problem.law(&Grid::new(SIDE, SIDE, 4, 5).unwrap(), h);
-    let fit = problem.sample(BlockAlgorithm::Sgld, h, BlockRun { draws: 8000, burn_in: 500, thin: 8 });
+    let fit = problem.sample(1, BlockAlgorithm::Sgld, h, BlockRun { draws: 8000, burn_in: 500, thin: 8 });
     check_moments(&fit, &means, &sds);
     // The step size is large enough for its bias to be seen.
     let (_, posterior) = problem.law(&Grid::new(SIDE, SIDE, 4, 5).unwrap(), 0.0);
@@ -96,7 +96,9 @@ fn all_algorithms_give_the_posterior_of_a_conjugate_model() {
     let (means, sds) = problem.law(&Grid::new(SIDE, SIDE, 4, 5).unwrap(), 0.0);
     // Steps are short, because the noise of the parts adds a bias of order h.
     for (algorithm, h) in [(BlockAlgorithm::Sgld, 0.002), (PSGLD, 0.002), (HAMCMC, 0.008)] {
-        let fit = problem.sample(algorithm, h, BlockRun { draws: 1500, burn_in: 5000, thin: 200 });
-        check_moments(&fit, &means, &sds);
+        for ranks in [1, 2, 4] {
+            let fit = problem.sample(ranks, algorithm, h, BlockRun { draws: 1500, burn_in: 5000, thin: 200 });
+            check_moments(&fit, &means, &sds);
+        }
     }
 }
