@@ -172,6 +172,9 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
     /// Makes `draws` independent draws from the prior, in parallel. The draws have the form of a fit of one chain, so
     /// that they have a summary, plots and predictions. The result does not depend on the number of threads.
     ///
+    /// All draws are in memory, twice while the fit is made: 16 bytes per value. Tensors exist for as many draws at a
+    /// time as there are threads. [`draw_prior`](Self::draw_prior) makes one draw at a time.
+    ///
     /// # Errors
     ///
     /// Returns an error under the conditions of [`draw_prior`](Self::draw_prior).

@@ -76,6 +76,10 @@ impl<P: TensorTree, D: TensorTree> Model<P, D> {
     /// Returns `fit` with the generated quantities of this model at each draw, computed on all threads. `like` has the
     /// structure of the parameters.
     ///
+    /// All values are in memory, 8 bytes each: those of `fit`, of the result, and of a copy of the result while a quantity
+    /// is added. Tensors exist for as many draws at a time as there are threads. [`Fit::thinned`] makes a long fit
+    /// shorter first.
+    ///
     /// # Errors
     ///
     /// Returns an error if `like` has other names or shapes than the fit, if two quantities or a quantity and a parameter
