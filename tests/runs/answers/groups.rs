@@ -52,7 +52,7 @@ fn all_groups_of_several_observed_leaves_are_added() {
     assert_eq!(variable("observed_data", "y").shape, [3, 2]);
     assert_eq!(variable("observed_data", "y").values, [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]);
     assert_eq!(variable("observed_data", "count").values, [3.0, 1.0, 4.0]);
-    let pointwise = fit().pointwise(&posterior, &start()).unwrap();
+    let pointwise = fit().pointwise_log_likelihood(&posterior, &start()).unwrap();
     assert_eq!(variable("log_likelihood", "observations").shape, [2, 500, 3]);
     assert_eq!(full.log_likelihood().unwrap().loo().unwrap(), pointwise.loo().unwrap());
 
