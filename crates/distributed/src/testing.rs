@@ -3,6 +3,7 @@
 mod algorithms;
 mod conformance;
 mod normal_mean;
+pub(crate) mod slow;
 
 use sgmcmc_fit::Fit;
 

@@ -1,7 +1,6 @@
 //! The draws of all ranks as a fit.
 
 use std::fmt::Debug;
-use std::time::Instant;
 
 use sgmcmc_fit::{Bias, Fit, RunInfo};
 use sgmcmc_gradient::{GradientEstimator, Target};
@@ -19,9 +18,8 @@ where
     D: Dynamics<G> + Debug,
 {
     /// Gathers the draws of all ranks on rank 0.
-    pub(super) fn gather(&self, rank: &Rank<D, G>, draws: usize, began: Instant) -> Result<Option<Fit>> {
+    pub(super) fn gather(&self, rank: &Rank<D, G>, draws: usize, seconds: f64) -> Result<Option<Fit>> {
         let counts = [rank.traveler.chain as f64, rank.traveler.iteration as f64, rank.traveler.gradients as f64];
-        let seconds = began.elapsed().as_secs_f64();
         let counts = self.ranks.gather(0, bytemuck::cast_slice(&counts))?;
         let observations = {
             let mut total = [rank.oracle.observations() as f64];

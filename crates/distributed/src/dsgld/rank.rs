@@ -24,6 +24,9 @@ pub(super) struct Saved<S, E> {
     pub(super) round: u64,
     pub(super) traveler: Traveler<S>,
     pub(super) estimator: OracleState<E>,
+    /// The time of the run so far.
+    #[serde(default)]
+    pub(super) seconds: f64,
 }
 
 /// A rank during a run.

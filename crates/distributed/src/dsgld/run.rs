@@ -196,10 +196,12 @@ where
         let draws = draws.div_ceil(interleaved) * interleaved;
         let iterations = self.burn_in + self.thin * draws as u64;
         let rounds = rank.visits.rounds(iterations);
+        let mut before = 0.0;
         if let Some(RunCheckpoints { store, .. }) = &mut checkpoints
             && let Some(resumed) = store.resume()?
         {
-            let Saved { round, traveler, estimator } = decode(&resumed.state)?;
+            let Saved { round, traveler, estimator, seconds } = decode(&resumed.state)?;
+            before = seconds;
             (rank.round, rank.traveler) = (round, traveler);
             rank.oracle.restore(estimator);
             rank.segment.extend(&resumed.journal);
@@ -212,12 +214,13 @@ where
                 && (rank.round.is_multiple_of((*every).max(1)) || rank.round == rounds)
             {
                 let estimator = rank.oracle.state().clone();
-                let state = Saved { round: rank.round, traveler: rank.traveler.clone(), estimator };
+                let seconds = before + began.elapsed().as_secs_f64();
+                let state = Saved { round: rank.round, traveler: rank.traveler.clone(), estimator, seconds };
                 store.save(&encode(&state)?, rank.segment.since(saved))?;
                 saved = rank.segment.len();
             }
         }
-        self.gather(&rank, draws, began)
+        self.gather(&rank, draws, before + began.elapsed().as_secs_f64())
     }
 
     fn check(&self) -> Result<()> {

@@ -10,6 +10,7 @@ use super::schedule::Visits;
 use super::*;
 use crate::checkpoint::{EpochCheckpoints, RunCheckpoints};
 use crate::collective::{Error, Result, on_threads};
+use crate::testing::slow::{SAVE, Slow};
 use crate::testing::{PRIOR_PRECISION, all_shards, check_moments, posterior, shard, target};
 
 const H: f64 = 2e-3;
@@ -229,6 +230,22 @@ fn runs_repeat_and_resume() {
         let interleaved = run(20, false, true);
         assert_eq!((interleaved.len(), interleaved[0].len()), (2 * ranks, 20));
     }
+}
+
+#[test]
+fn the_time_of_a_resumed_run_includes_the_time_before() {
+    let (start, slow) = (vec![0.0; 2], Slow::default());
+    let run = || {
+        let fits = on_threads(1, |ranks| {
+            let run = Dsgld::new(ranks.clone(), target(shard(0)), Sgld, FullGradient, 1e-4).visit(1);
+            let mut store = EpochCheckpoints::new(slow.clone(), ranks, &run.identity(&start)?);
+            run.sample(&start, 11, Some(RunCheckpoints { store: &mut store, every: 1 }))
+        });
+        fits.unwrap().swap_remove(0).unwrap().info().seconds[0]
+    };
+    run();
+    // Nothing is left to do; ten checkpoints were written before the last.
+    assert!(run() >= 10.0 * SAVE.as_secs_f64());
 }
 
 #[test]

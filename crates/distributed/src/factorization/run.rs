@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
+use sgmcmc_fit::codec::{decode, encode};
 use sgmcmc_fit::sink::Draw;
 use sgmcmc_fit::{Bias, ChainDraws, Communication, Fit, RunInfo};
 use sgmcmc_gradient::{Layout, settings};
@@ -26,6 +28,15 @@ pub struct BlockRun {
     pub thin: u64,
 }
 
+/// The state of a run in its checkpoints.
+#[derive(Serialize, Deserialize)]
+struct RunState {
+    #[serde(with = "serde_bytes")]
+    sampler: Vec<u8>,
+    /// The time of the run so far.
+    seconds: f64,
+}
+
 impl<L: EntryLikelihood> BlockSampler<L> {
     /// Makes draws of the factors and gathers them on rank 0, as the parameters `w` and `h`. Returns `None` on the other
     /// ranks.
@@ -44,11 +55,13 @@ impl<L: EntryLikelihood> BlockSampler<L> {
         let layout = self.layout()?;
         let draws = run.draws.div_ceil(chains) * chains;
         let mut values: Vec<f64> = Vec::new();
-        let mut saved = 0;
+        let (mut saved, mut before) = (0, 0.0);
         if let Some(RunCheckpoints { store, .. }) = &mut checkpoints
             && let Some(resumed) = store.resume()?
         {
-            self.restore(&resumed.state)?;
+            let RunState { sampler, seconds } = decode(&resumed.state)?;
+            self.restore(&sampler)?;
+            before = seconds;
             values = numbers(&resumed.journal);
             saved = values.len();
         }
@@ -68,7 +81,9 @@ impl<L: EntryLikelihood> BlockSampler<L> {
             if let Some(RunCheckpoints { store, every }) = &mut checkpoints
                 && (t.is_multiple_of((*every).max(1)) || t == end)
             {
-                store.save(&self.save()?, bytemuck::cast_slice(&values[saved..]))?;
+                let seconds = before + began.elapsed().as_secs_f64();
+                let state = encode(&RunState { sampler: self.save()?, seconds })?;
+                store.save(&state, bytemuck::cast_slice(&values[saved..]))?;
                 saved = values.len();
             }
         }
@@ -76,7 +91,7 @@ impl<L: EntryLikelihood> BlockSampler<L> {
         if self.entries.ranks.rank() != 0 {
             return Ok(None);
         }
-        let seconds = began.elapsed().as_secs_f64();
+        let seconds = before + began.elapsed().as_secs_f64();
         self.fit(layout, &values, draws, RunLength { run: *run, seconds, communication }).map(Some)
     }
 

@@ -20,6 +20,7 @@ use super::*;
 use crate::checkpoint::{EpochCheckpoints, RunCheckpoints};
 use crate::collective::{Error, ThreadRank, on_threads};
 use crate::testing::check_moments;
+use crate::testing::slow::{SAVE, Slow};
 
 const HAMCMC: BlockAlgorithm = BlockAlgorithm::Hamcmc { memory: 2, lambda: 1.0, gamma: InitialScale::Fixed(0.2) };
 const HAMCMC_4: BlockAlgorithm = BlockAlgorithm::Hamcmc { memory: 4, lambda: 1.0, gamma: InitialScale::Newest(0.2) };
@@ -118,6 +119,27 @@ fn runs_resume_with_the_same_draws() {
         run(12);
         assert_eq!(run(24).chains(), whole.chains(), "{algorithm:?} on {size} ranks");
     }
+}
+
+#[test]
+fn the_time_of_a_resumed_run_includes_the_time_before() {
+    let entries = ratings();
+    let grid = Arc::new(Grid::new(22, 27, 4, 5).unwrap());
+    let slow = Slow::default();
+    let run = || {
+        let fits = on_threads(1, |ranks| {
+            let own: Vec<_> = entries.iter().collect();
+            let mut sampler =
+                BlockedFactorization::new(2).sampler(BlockedEntries::distribute(ranks.clone(), grid.clone(), own)?)?;
+            let mut store = EpochCheckpoints::new(slow.clone(), ranks, &sampler.identity()?);
+            let checkpoints = RunCheckpoints { store: &mut store, every: 1 };
+            sampler.sample(&BlockRun { draws: 11, burn_in: 0, thin: 1 }, Some(checkpoints))
+        });
+        fits.unwrap().swap_remove(0).unwrap().info().seconds.iter().sum::<f64>()
+    };
+    run();
+    // Nothing is left to do; ten checkpoints were written before the last.
+    assert!(run() >= 10.0 * SAVE.as_secs_f64());
 }
 
 /// Errors of predictions are those of the products of the factors, on any number of ranks.
