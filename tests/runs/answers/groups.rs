@@ -27,7 +27,7 @@ fn data() -> Dataset<Rows> {
 }
 
 fn start() -> Mean {
-    Mean { theta: zeros([1]) }
+    Mean { theta: ones([1]) }
 }
 
 /// A fit of two chains of 400 and 500 draws, θ = 3 in all.
@@ -54,7 +54,7 @@ fn all_groups_of_several_observed_leaves_are_added() {
     assert_eq!(variable("observed_data", "count").values, [3.0, 1.0, 4.0]);
     let pointwise = fit().pointwise_log_likelihood(&posterior, &start()).unwrap();
     assert_eq!(variable("log_likelihood", "observations").shape, [2, 500, 3]);
-    assert_eq!(full.log_likelihood().unwrap().loo().unwrap(), pointwise.loo().unwrap());
+    assert!(full.log_likelihood().unwrap().rows().eq(pointwise.rows()));
 
     // Means of the replications: θ + x with standard deviations 0.5, and √(θ + x) of the counts.
     assert_eq!(variable("posterior_predictive", "y").shape, [2, 500, 3, 2]);
