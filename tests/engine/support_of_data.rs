@@ -151,10 +151,10 @@ fn values_that_are_not_censored() {
 fn ordered_classes() {
     let mut classes: Vec<i64> = (0..N as i64).map(|i| i % 3).collect();
     classes[ROW] = 3;
-    let data = Dataset::new(Named::new().with("class", array(classes, [N]).unwrap())).unwrap();
+    let data = Named::new().with("class", array(classes, [N]).unwrap()).with("x", zeros([N]));
+    let data = Dataset::new(data).unwrap();
     let model = Model::new(|cutpoints: Tensor<1>, data: Named| {
-        let class = data.get_int::<1>("class");
-        OrderedLogistic::new(class.clone().float() * 0.0, cutpoints).log_prob(class)
+        OrderedLogistic::new(data.get::<1>("x"), cutpoints).log_prob(data.get_int::<1>("class"))
     });
     let error = model.with(&data).evaluator(&array(vec![-1.0, 1.0], [2]).unwrap()).unwrap_err().to_string();
     assert!(error.contains("`class` holds 3 at row 8765") && error.contains("OrderedLogistic"), "{error}");
