@@ -29,6 +29,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         fs::write(directory.join(path.file_name().unwrap_or_default()), bytes)?;
     }
+    // Lists of changes (offset: u16, value: u8) of a valid checkpoint; numbers and seeds of random closures.
+    let words = |name: &str, inputs: &[&[u8]]| {
+        let directory = Path::new(&target).join(name);
+        fs::create_dir_all(&directory)?;
+        inputs.iter().enumerate().try_for_each(|(number, input)| fs::write(directory.join(number.to_string()), input))
+    };
+    words("checkpoint", &[&[0, 0, 0], &[16, 0, 255, 40, 0, 1], &[200, 1, 127]])?;
+    words("importer", &[&[3, 1, 0, 0, 0, 0, 0, 0, 0], &[11, 7, 0, 0, 0, 0, 0, 0, 0], &[23, 2, 1, 0, 0, 0, 0, 0, 0]])?;
     let arguments = Path::new(&target).join("arguments");
     fs::create_dir_all(&arguments)?;
     for (number, line) in [
