@@ -136,7 +136,7 @@ fn a_hidden_markov_model_written_as_a_loop_runs() {
     let y: Vec<f64> = (0..T).map(|t| if t / 20 % 2 == 0 { 1.0 } else { -1.0 } + 0.3 * (t as f64).sin()).collect();
     let data = Dataset::new(array(y, [1, T]).unwrap()).unwrap();
     let model = Model::new(|means: Tensor<1>, y: Tensor<2>| {
-        let mean = |state: usize| means.clone().slice([state..state + 1]);
+        let mean = |state: usize| means.clone().narrow(0, state, 1);
         let density = |state: usize, y: Tensor<1>| Normal::new(mean(state), 0.5).log_prob(y).exp();
         let at = |t: usize| y.clone().narrow(1, t, 1).squeeze_dim::<1>(1);
         let (mut low, mut high) = (density(0, at(0)) * 0.5, density(1, at(0)) * 0.5);
