@@ -130,8 +130,10 @@ impl Sink for StanCsvDraws {
     }
 
     fn finish(mut self) -> PathBuf {
-        // Errors were reported when the draws were recorded or flushed.
-        let _ = self.flush();
+        // Nothing is left to write after a flush. Errors were reported when the draws were recorded or flushed.
+        if self.draws == 0 || !self.file.block().is_empty() {
+            let _ = self.flush();
+        }
         self.file.path().to_path_buf()
     }
 }
