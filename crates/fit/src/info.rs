@@ -78,7 +78,7 @@ impl Communication {
 ///     gradients: vec![5000, 5000],
 ///     ..RunInfo::default()
 /// };
-/// assert_eq!(info.describe_algorithm(), "Sghmc, alpha 0.1, steps 5");
+/// assert_eq!(info.describe_algorithm(), "SGHMC, alpha 0.1, steps 5");
 /// assert_eq!(info.gradients_per_step(), Some(5.0));
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -159,7 +159,7 @@ impl Default for RunInfo {
 }
 
 impl RunInfo {
-    /// Returns the algorithm and its settings in words, for instance "Sghmc, alpha 0.1, steps 5". Empty if they are not
+    /// Returns the algorithm and its settings in words, for instance "SGHMC, alpha 0.1, steps 5". Empty if they are not
     /// known.
     pub fn describe_algorithm(&self) -> String {
         describe_settings(&self.algorithm)

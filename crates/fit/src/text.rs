@@ -213,7 +213,14 @@ fn nesting(c: char) -> i32 {
     }
 }
 
-/// Returns the words of a name in camel case, in lower case: "without replacement" of `WithoutReplacement`.
+/// Names of algorithms that are written in upper case.
+const ACRONYMS: [&str; 17] = [
+    "badodab", "baoab", "bfgs", "hamcmc", "hmc", "lbfgs", "mala", "nuts", "psgld", "qnhmc", "saga", "sgfs", "sghmc",
+    "sgld", "sgnht", "sgrld", "svrg",
+];
+
+/// Returns the words of a name in camel case, in lower case except for acronyms: "without replacement" of
+/// `WithoutReplacement`, "cyclical SGLD" of `CyclicalSgld`.
 fn words(name: &str) -> String {
     let mut text = String::new();
     let mut previous = ' ';
@@ -224,8 +231,13 @@ fn words(name: &str) -> String {
         text.push(c);
         previous = c;
     }
-    // Acronyms such as SGLD stay.
-    if text.chars().any(char::is_lowercase) { text.to_lowercase() } else { text }
+    // Names in upper case, such as SGLD, stay.
+    if !text.chars().any(char::is_lowercase) {
+        return text;
+    }
+    let words = text.split(' ').map(str::to_lowercase);
+    let words = words.map(|word| if ACRONYMS.contains(&word.as_str()) { word.to_uppercase() } else { word });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the text with an upper-case first letter.
@@ -246,33 +258,33 @@ mod tests {
     #[test]
     fn algorithms_are_described_in_words() {
         for (debug, expected) in [
-            ("Sgld", "Sgld"),
-            ("Sghmc { alpha: 0.1, steps: 5, noise: None }", "Sghmc, alpha 0.1, steps 5"),
+            ("Sgld", "SGLD"),
+            ("Sghmc { alpha: 0.1, steps: 5, noise: None }", "SGHMC, alpha 0.1, steps 5"),
             (
                 "Sghmc { alpha: PerParameter { common: 0.01, named: [] }, steps: 5, noise: Fixed(0.0) }",
-                "Sghmc, alpha 0.01, steps 5, noise 0.0",
+                "SGHMC, alpha 0.01, steps 5, noise 0.0",
             ),
             (
                 "Sgnht { a: PerParameter { common: 0.01, named: [(\"bias\", 0.5)] }, thermostats: PerParameter }",
-                "Sgnht, a 0.01, 0.5 for `bias`, thermostats per parameter",
+                "SGNHT, a 0.01, 0.5 for `bias`, thermostats per parameter",
             ),
             (
                 "Hmc { steps: 10, jitter: 0.0, covariance: unit, adapt: Some(DualAveraging { iterations: 500, acceptance: 0.8 }) }",
-                "Hmc, steps 10, jitter 0.0, covariance unit, adapt dual averaging (iterations 500, acceptance 0.8)",
+                "HMC, steps 10, jitter 0.0, covariance unit, adapt dual averaging (iterations 500, acceptance 0.8)",
             ),
-            ("Mala { covariance: dense(6 rows, 0123456789abcdef), adapt: None }", "Mala, covariance dense (6 rows)"),
+            ("Mala { covariance: dense(6 rows, 0123456789abcdef), adapt: None }", "MALA, covariance dense (6 rows)"),
             (
                 "Qnhmc { steps: 10, jitter: 0.0, mass: Whitening, inverse_hessian: Bfgs, adaptation: First(1000), adapt: None }",
-                "Qnhmc, steps 10, jitter 0.0, mass whitening, inverse hessian bfgs, adaptation first 1000",
+                "QNHMC, steps 10, jitter 0.0, mass whitening, inverse hessian BFGS, adaptation first 1000",
             ),
-            ("Psgld { alpha: 0.99, lambda: 1e-5, gamma: false }", "Psgld, alpha 0.99, lambda 1e-5, gamma off"),
+            ("Psgld { alpha: 0.99, lambda: 1e-5, gamma: false }", "PSGLD, alpha 0.99, lambda 1e-5, gamma off"),
             (
                 "PreconditionedSgld { dense matrix of 6 rows, fingerprint 0123456789abcdef }",
-                "PreconditionedSgld, dense matrix of 6 rows",
+                "Preconditioned SGLD, dense matrix of 6 rows",
             ),
             (
                 "Sgrld { metric: Metric { shape: Diagonal, gamma: \"by differences\", .. }, gamma: true }",
-                "Sgrld, metric (shape diagonal, gamma by differences), gamma on",
+                "SGRLD, metric (shape diagonal, gamma by differences), gamma on",
             ),
         ] {
             assert_eq!(describe_settings(debug), expected);

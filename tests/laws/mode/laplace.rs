@@ -55,7 +55,7 @@ fn a_point_that_is_not_the_mode_is_refused() {
     assert!(PreconditionedSgld::laplace(evaluator.as_mut(), &mode.theta).is_ok());
     let off: Vec<f64> = mode.theta.iter().map(|theta| theta + 0.3).collect();
     let error = PreconditionedSgld::laplace(evaluator.as_mut(), &off).unwrap_err().to_string();
-    assert!(error.contains("Newton step from `mode` promises") && error.contains("LbfgsSearch"), "{error}");
+    assert!(error.contains("of a Newton step from `mode` is") && error.contains("LbfgsSearch"), "{error}");
 }
 
 /// A stall far from the mode is reported with remedies; one that is close is not.
