@@ -51,7 +51,7 @@ impl Variable {
 ///
 /// # Examples
 ///
-/// See [`Fit::with_group`].
+/// See [`Fit::with_group`](crate::Fit::with_group).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Group {
     /// The name of the group.

@@ -152,11 +152,11 @@ impl Fit {
         self.pointwise_log_likelihood_within(target, like, MEMORY_LIMIT)
     }
 
-    /// Returns the same as [`pointwise`](Self::pointwise_log_likelihood), with a memory limit of `bytes` bytes.
+    /// Returns the same as [`pointwise_log_likelihood`](Self::pointwise_log_likelihood), with a memory limit of `bytes` bytes.
     ///
     /// # Errors
     ///
-    /// Returns an error under the conditions of [`pointwise`](Self::pointwise_log_likelihood).
+    /// Returns an error under the conditions of [`pointwise_log_likelihood`](Self::pointwise_log_likelihood).
     pub fn pointwise_log_likelihood_within<T: Target>(
         &self,
         target: &T,
@@ -197,7 +197,7 @@ impl Fit {
     ///
     /// # Errors
     ///
-    /// Returns an error under the conditions of [`pointwise`](Self::pointwise_log_likelihood) and [`PointwiseLogLikelihood::loo`].
+    /// Returns an error under the conditions of [`pointwise_log_likelihood`](Self::pointwise_log_likelihood) and [`PointwiseLogLikelihood::loo`].
     pub fn loo<T: Target>(&self, target: &T, like: &T::Params) -> Result<Loo> {
         self.pointwise_log_likelihood(target, like)?.loo()
     }
@@ -206,7 +206,7 @@ impl Fit {
     ///
     /// # Errors
     ///
-    /// Returns an error under the conditions of [`pointwise`](Self::pointwise_log_likelihood) and [`PointwiseLogLikelihood::waic`].
+    /// Returns an error under the conditions of [`pointwise_log_likelihood`](Self::pointwise_log_likelihood) and [`PointwiseLogLikelihood::waic`].
     pub fn waic<T: Target>(&self, target: &T, like: &T::Params) -> Result<Waic> {
         self.pointwise_log_likelihood(target, like)?.waic()
     }

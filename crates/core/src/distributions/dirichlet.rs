@@ -17,7 +17,7 @@ use crate::special::{lgamma, xlogy};
 ///
 /// | parameter | meaning | shape | range |
 /// |---|---|---|---|
-/// | `concentration` | concentrations; normalized, they are the mean | `[k]`, `[1, k]` or `[n, k]`; numbers by [`of`](Self::of) and [`symmetric`](Self::symmetric) | positive |
+/// | `concentration` | concentrations; normalized, they are the mean | `[k]`, `[1, k]` or `[n, k]`; numbers by [`from_concentrations`](Self::from_concentrations) and [`symmetric`](Self::symmetric) | positive |
 ///
 /// Support: rows of numbers ≥ 0 whose sum is one; the log density is −∞ for rows with a negative number. The sum is not
 /// checked because it is one only up to rounding. The density is with respect to the first k − 1 coordinates. For a

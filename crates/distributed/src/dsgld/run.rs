@@ -146,7 +146,7 @@ where
         Self { conducive: Some((center, shape)), ..self }
     }
 
-    /// Returns a text that identifies everything that the draws depend on, for [`EpochCheckpoints`]. All ranks must call
+    /// Returns a text that identifies everything that the draws depend on, for [`EpochCheckpoints`](crate::checkpoint::EpochCheckpoints). All ranks must call
     /// it.
     ///
     /// # Errors
