@@ -130,8 +130,8 @@ fn a_run_that_ctrl_c_does_not_reach_runs() {
 fn ctrl_c_keeps_what_was_drawn() {
     let directory = tempfile::tempdir().unwrap();
     let mut child = spawn(directory.path());
-    // Once a checkpoint is there, the chains are under way.
-    while !directory.path().join("chain-1.checkpoint").exists() {
+    // With a checkpoint each, both chains are under way.
+    while !(0..2).all(|chain| directory.path().join(format!("chain-{chain}.checkpoint")).exists()) {
         assert!(child.try_wait().unwrap().is_none(), "the run was over before it could be stopped");
         std::thread::sleep(Duration::from_millis(1));
     }
