@@ -20,9 +20,10 @@ pub(crate) struct Arguments {
 
 /// Prints a description of the fit.
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let format = fits::Format::from_content(&arguments.fit)?;
     let fit = fits::open(&arguments.fit)?;
-    print(&describe(&fit, &arguments.fit, &format!("{format:?}")))
+    // The directory of the checkpoints of a run has no format.
+    let format = fits::Format::from_content(&arguments.fit).map_or("checkpoints", fits::Format::name);
+    print(&describe(&fit, &arguments.fit, format))
 }
 
 /// Returns the text of `info`.

@@ -9,7 +9,7 @@ use crate::{saved, sgmcmc, stderr, stdout, text};
 fn info_shows_names_shapes_and_chains() {
     let folder = tempfile::tempdir().unwrap();
     let output = stdout(&sgmcmc(&["info", text(&saved(folder.path(), "fit.sgmcmc", 0.0))]));
-    for part in ["fit.sgmcmc (Native)", "beta  [3]", "0  1000 draws, complete", "statistics  alpha"] {
+    for part in ["fit.sgmcmc (native)", "beta  [3]", "0  1000 draws, complete", "statistics  alpha"] {
         assert!(output.contains(part), "{part}: {output}");
     }
     assert!(!output.contains("interleaved"), "{output}");
