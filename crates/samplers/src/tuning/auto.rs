@@ -151,6 +151,10 @@ impl<T: Target> Auto<T> {
     }
 
     /// Labels the positions of the parameter `name`, see [`Builder::labels`](crate::Builder::labels).
+    ///
+    /// # Examples
+    ///
+    /// See `Builder::labels`.
     #[must_use]
     pub fn labels<L: Into<String>>(mut self, name: impl Into<String>, labels: impl IntoIterator<Item = L>) -> Self {
         self.labels.push(Labels::new(name, labels));
